@@ -268,6 +268,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listPurgeCertificates', () => ({ query: { size: '50', slug: 'plan-77' } })],
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
+  ['getServer', () => ({})],
   ['listBackupTargets', () => ({})],
   ['listProviders', () => ({})],
   ['listAccountsWithoutProvider', () => size],
@@ -298,6 +299,7 @@ const others: readonly OperationId[] = [
   'listProblems', // asks the database nothing
   'listEventTypes', // nor does this
   'listPresets', // nor this
+  'getWorkspace', // counts what the workspace has used, as an operator's look at its quotas does
   'search', // its plans are in test/search/candidates.test.ts
   'getMediaContent', // reads what getMedia reads, and refuses a file without bytes
   'queryItems', // its plans are in test/items/filter/plans.test.ts

@@ -38,12 +38,14 @@ export default class GroupsShow extends CallerCommand {
       roles.push(...page.data)
     for await (const page of pagesOf(caller, groupOperations.listGroupMembers, { size: 200, groupId: group.id }))
       members.push(...page.data)
-    await this.show(() =>
-      [
-        shown(group),
-        table(roles, roleColumns, 'It has no role: `svc api POST /memberships` gives one.'),
-        table(members, memberColumns, 'Nobody is in it.'),
-      ].join('\n\n'),
+    await this.show(async () =>
+      (
+        await Promise.all([
+          shown(group),
+          table(roles, roleColumns, 'It has no role: `svc api POST /memberships` gives one.'),
+          table(members, memberColumns, 'Nobody is in it.'),
+        ])
+      ).join('\n\n'),
     )
     return { group, roles, members }
   }
