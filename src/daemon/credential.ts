@@ -4,7 +4,7 @@
 import { rankIn } from '../core/areas/access/workspace-role.ts'
 import { signInDefaults } from '../core/contract/settings/defaults.ts'
 import type { Role, Scope } from '../core/contract/vocabulary.ts'
-import { holdersOf } from '../core/kernel/database/role-holders.ts'
+import { ownHolders } from '../core/kernel/database/role-holders.ts'
 import { openAsInstallation, withoutSync } from '../core/kernel/database/roles.ts'
 import type { Tx } from '../core/kernel/database/transaction.ts'
 import type { Ticket } from '../core/kernel/request/ticket.ts'
@@ -83,7 +83,7 @@ export async function lookUpCredential(
       from (
         select e.container_id, ${rankIn(tx, tx.part`e.role`)} as rank from membership e
         where e.tenant_id = c.tenant_id
-          and e.holder_id = any (${holdersOf(tx, tx.part`c.tenant_id`, tx.part`c.account_id`)})) r) m
+          and e.holder_id = any (${ownHolders(tx)})) r) m
     join tenant t on t.id = c.tenant_id
     left join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
     left join operator o on o.account_id = c.account_id

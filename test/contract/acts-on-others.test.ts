@@ -16,10 +16,14 @@ const acting = every.filter(({ actsOn }) => actsOn !== undefined)
 
 let daemon: TestDaemon
 let tenantId: string
+/** A group without roles: that anybody is in it gives nobody anything. */
+const groupId = randomUUIDv7()
 beforeAll(async () => {
   daemon = await testDaemon()
   tenantId = (await setUp(daemon)).tenantId
   await daemon.db.sql`insert into tenant_quota values (${tenantId}, 'api_requests_per_minute', 0)`
+  await daemon.db
+    .sql`insert into account_group (tenant_id, id, name, name_fold) values (${tenantId}, ${groupId}, 'All', 'all')`
 })
 afterAll(() => daemon.close())
 
@@ -42,6 +46,7 @@ const targets: Readonly<
       trace: () => sql`
           select (select count(*) from second_factor where account_id = ${accountId})::int as factors,
                  (select array_agg(role) from membership where account_id = ${accountId}) as roles,
+                 (select count(*) from group_member where account_id = ${accountId})::int as groups,
                  (select state from account where id = ${accountId}) as state`,
     }
   },
@@ -81,7 +86,8 @@ const bodies: Readonly<Record<string, (id: string) => object>> = {
 async function act(operation: Operation, by: Person, { id }: Target) {
   const body = operation.body ? bodies[operation.id] : () => undefined
   if (!body) throw new Error(`this test has no body for ${operation.id}`)
-  return daemon.call(operation.method, `/api/v1${operation.path.replace(/\{\w+\}/, id)}`, {
+  const path = operation.path.replace('{groupId}', groupId).replace(/\{\w+\}/, id)
+  return daemon.call(operation.method, `/api/v1${path}`, {
     token: by.token,
     body: body(id),
     headers: { 'x-service-step-up': await plantProof(daemon, by) },

@@ -26,8 +26,8 @@ export interface Party extends Board {
   strip(who: Person): Promise<Person>
 }
 
-export async function openParty(): Promise<Party> {
-  const board = await openBoard()
+export async function openParty(config: Parameters<typeof openBoard>[0] = {}): Promise<Party> {
+  const board = await openBoard(config)
   const { sql } = board.daemon.db
   const ok = (answered: Answered, status: number): Answered => {
     if (answered.status !== status) throw new Error(`${answered.status} ${answered.text}`)

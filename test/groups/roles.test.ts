@@ -224,6 +224,7 @@ describe('an account that loses its last role by a group', () => {
     await sql`
       insert into group_member (tenant_id, group_id, account_id)
       select tenant_id, ${group.id}, id from account where email like '%@crowd.example'`
+    await sql`update account set group_ids = array[${group.id}::uuid] where email like '%@crowd.example'`
     await sql`
       insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes)
       select tenant_id, gen_random_uuid(), id, 'PERSONAL', sha256(id::text::bytea), 'xxxx', 'crowd', 'workspace:read' from account where email like '%@crowd.example'`
@@ -249,6 +250,7 @@ describe('an account that loses its last role by a group', () => {
     const membershipId = await party.give(group, 'ADMIN')
     const { sql } = party.daemon.db
     await sql`insert into group_member (tenant_id, group_id, account_id) values (${party.tenantId}, ${group.id}, ${operator.accountId})`
+    await sql`update account set group_ids = array[${group.id}::uuid] where id = ${operator.accountId}`
     const admin = await somebody('ADMIN')
     for (const request of [
       `DELETE /groups/${group.id}`,
@@ -303,6 +305,7 @@ describe('the rest follows', () => {
       select m.id, m.account_id from membership m join account a on a.id = m.account_id
       where m.tenant_id = ${party.tenantId} and m.role = 'OWNER' and m.container_id is null and a.password_hash is not null`
     await sql`insert into group_member (tenant_id, group_id, account_id) values (${party.tenantId}, ${group.id}, ${founder!.account_id})`
+    await sql`update account set group_ids = array[${group.id}::uuid] where id = ${founder!.account_id}`
     const refused = await party.ask(
       'POST /memberships',
       { account_id: founder!.account_id, role: 'ADMIN' },

@@ -11,6 +11,8 @@ export interface Table {
     readonly type: string
     readonly kind: string
     readonly isRequired: boolean
+    /** The database computes it, and takes no value. */
+    readonly isGenerated: boolean
   }[]
   readonly policies: readonly {
     readonly name: string
@@ -94,7 +96,7 @@ async function readTables(oracle: postgres.ISql): Promise<Table[]> {
   const rows = await oracle<{ described: Table }[]>`
     select jsonb_build_object(
       'name', c.relname, 'owner', c.relowner::regrole::text, 'isForced', c.relforcerowsecurity, 'isEnabled', c.relrowsecurity,
-      'columns', (select jsonb_agg(jsonb_build_object('name', attname, 'type', format_type(atttypid, atttypmod), 'kind', t.typtype, 'isRequired', attnotnull) order by attnum)
+      'columns', (select jsonb_agg(jsonb_build_object('name', attname, 'type', format_type(atttypid, atttypmod), 'kind', t.typtype, 'isRequired', attnotnull, 'isGenerated', attgenerated <> '') order by attnum)
                   from pg_attribute join pg_type t on t.oid = atttypid where attrelid = c.oid and attnum > 0 and not attisdropped),
       'policies', (select coalesce(jsonb_agg(jsonb_build_object('name', polname, 'command', polcmd, 'isPermissive', polpermissive,
                      'roles', (select jsonb_agg(case when r = 0 then 'public' else pg_get_userbyid(r) end) from unnest(polroles) r),

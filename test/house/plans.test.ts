@@ -111,6 +111,10 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
       select tenant_id, account_id, 'PERSON', 'ACTIVE', 'a' || n || '@example.org', 'a' || n || '@example.org' from made`
     await sql`insert into account_word (tenant_id, account_id, word, of_address) select tenant_id, account_id, 'plan ' || n, false from made`
     await sql`insert into membership (tenant_id, id, account_id, role) select tenant_id, id, account_id, 'OWNER' from made`
+    await sql`insert into account_group (tenant_id, id, name, name_fold) select tenant_id, id, 'Plan', 'plan' from made`
+    await sql`insert into group_member (tenant_id, group_id, account_id) select tenant_id, id, account_id from made`
+    await sql`update account a set group_ids = array[m.id] from made m where m.tenant_id = a.tenant_id and m.account_id = a.id`
+    await sql`insert into membership (tenant_id, id, group_id, role) select tenant_id, uuidv7(), id, 'ADMIN' from made`
     await sql`insert into session (tenant_id, id, account_id) select tenant_id, id, account_id from made`
     await sql`
       insert into credential (tenant_id, id, account_id, session_id, kind, hash, last4, scopes, expires_at)
@@ -227,6 +231,11 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getAccount', () => ({ params: { accountId: actor.accountId } })],
   ['listMemberships', () => size],
   ['listMemberships', () => ({ query: { account_id: actor.accountId, container_id: collectionId } })],
+  ['listMemberships', () => ({ query: { group_id: collectionId } })],
+  ['listGroups', () => size],
+  ['listGroups', () => ({ query: { ...size.query, account_id: actor.accountId, q: 'plan' } })],
+  ['getGroup', () => ({ params: { groupId: collectionId } })],
+  ['listGroupMembers', () => ({ params: { groupId: collectionId }, ...size })],
   ['listAuditEntries', () => size],
   ['listBuckets', () => ({ params: { containerId: collectionId } })],
   ['getBoard', () => ({ params: { containerId: collectionId } })],
@@ -271,6 +280,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listPurgeCertificates', () => ({ query: { size: '50', slug: 'plan-77' } })],
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
+  ['getServer', () => ({})],
   ['listBackupTargets', () => ({})],
   ['listBackups', () => size],
   ['listBackups', () => ({ query: { ...size.query, tenant_id: actor.tenantId, state: 'COMPLETE' } })],
@@ -304,6 +314,7 @@ const others: readonly OperationId[] = [
   'listProblems', // asks the database nothing
   'listEventTypes', // nor does this
   'listPresets', // nor this
+  'getWorkspace', // counts what the workspace has used, as an operator's look at its quotas does
   'search', // its plans are in test/search/candidates.test.ts
   'getMediaContent', // reads what getMedia reads, and refuses a file without bytes
   'queryItems', // its plans are in test/items/filter/plans.test.ts

@@ -40,6 +40,7 @@ describe('granting', () => {
     expect(answer.json).toEqual({
       id: expect.any(String),
       account_id: who.accountId,
+      group_id: null,
       container_id: hub.id,
       role: 'ADMIN',
       created_at: expect.any(String),

@@ -49,7 +49,7 @@ export async function oidcProvider(
     ],
     ...(settings.auth ? { clientAuthMethods: [settings.auth] } : {}),
     conformIdTokenClaims: !settings.claimsInIdToken,
-    claims: { openid: ['sub', 'hd', 'tid'], email: ['email', 'email_verified'], profile: ['name'] },
+    claims: { openid: ['sub', 'hd', 'tid'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     findAccount: (_, sub) => ({ accountId: sub, claims: async () => ({ sub, ...people.get(sub) }) }),

@@ -20,11 +20,14 @@ export async function keep(sql: Sql, name: string): Promise<void> {
 /** Restores the tables to the kept state. */
 export async function takeBack(sql: Sql, name: string): Promise<void> {
   await sql.unsafe(`
-    do $$ declare t text; begin
+    do $$ declare t text; columns text; begin
       set local session_replication_role = replica;
       for t in select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') loop
+        -- The database computes the others.
+        select string_agg(quote_ident(attname), ', ') into columns from pg_attribute
+        where attrelid = format('public.%I', t)::regclass and attnum > 0 and not attisdropped and attgenerated = '';
         execute format('delete from public.%I', t);
-        execute format('insert into public.%I overriding system value select * from ${name}.%I', t, t);
+        execute format('insert into public.%I (%s) overriding system value select %s from ${name}.%I', t, columns, columns, t);
       end loop;
     end $$`)
 }

@@ -17,7 +17,7 @@ export const areaGroups = {
   },
   Integrating: {
     webhooks: 'Targets that events are posted to, each delivery, and pulling events instead.',
-    meta: 'Every problem code and every type of event, as data.',
+    meta: 'The server and the workspace, every problem code and every type of event, as data.',
     jobs: 'How far a long piece of work is.',
     audit: 'The trail of a workspace: who changed what, and when.',
   },

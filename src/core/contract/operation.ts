@@ -248,12 +248,12 @@ export const ofAnyone: BodyBounds = { bytes: 64 * 1024, values: 1_000 }
 /** Room for an item of many long fields, or a thousand values of one. */
 const usual: BodyBounds = { bytes: 256 * 1024, values: 5_000 }
 /** Room for a thousand rows of ten members. */
-const large: BodyBounds = { bytes: 1024 * 1024, values: 20_000 }
+export const largestBody: BodyBounds = { bytes: 1024 * 1024, values: 20_000 }
 
 /** The maximum size of a body of this operation; `SVC_BODY_LIMIT_BYTES` may be smaller (decisions 7, Bounds at the door). */
 export function boundsOf({ needs, takes }: Operation): BodyBounds {
   if (needs.caller === 'anyone') return ofAnyone
-  return takes === 'large' ? large : usual
+  return takes === 'large' ? largestBody : usual
 }
 
 /** Whether the operation changes nothing, and may run in a read-only transaction. */

@@ -29,6 +29,7 @@ import { attachmentOperations } from './media/attachments.ts'
 import { mediaOperations } from './media/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
+import { serverOperations, workspaceFactOperations } from './meta/server.ts'
 import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
@@ -47,6 +48,8 @@ import { deliveryOperations } from './webhooks/operator-view.ts'
 
 export const operations = {
   ...metaOperations,
+  ...serverOperations,
+  ...workspaceFactOperations,
   ...eventTypeOperations,
   ...setUpOperations,
   ...invitationOperations,

@@ -108,7 +108,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   account: {
     export: 'accounts',
     since: 'created_at',
-    withheld: ['password_hash', 'worded'],
+    withheld: ['password_hash', 'worded', 'group_ids'],
     backupHolds: ['password_hash'],
   },
 }

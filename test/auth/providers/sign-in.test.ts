@@ -181,7 +181,8 @@ describe('accounts', () => {
     const accountId = await account(at, 'dan@acme.example')
     real.person('dan', { email: 'dan@acme.example', email_verified: true })
     expect((await enter(at, providerId)).status).toBe(201)
-    const [role] = await ways.sql`delete from membership where account_id = ${accountId} returning *`
+    const [role] =
+      await ways.sql`delete from membership where account_id = ${accountId} returning tenant_id, id, account_id, role`
     expect((await enter(at, providerId)).json.code).toBe('auth.sign_in_failed')
     expect(await reasonOf(at)).toBe('no_role')
     await ways.sql`insert into membership ${ways.sql(role!)}`
@@ -299,6 +300,7 @@ describe('newcomers', () => {
     const { token } = await person(ways.daemon, at.id)
     const groupId = randomUUIDv7()
     await ways.sql`insert into account_group (tenant_id, id, name, name_fold) values (${at.id}, ${groupId}, 'Guests', 'guests')`
+    await ways.sql`insert into membership (tenant_id, id, group_id, role) values (${at.id}, ${groupId}, ${groupId}, 'COMMENTER')`
     const body = {
       issuer: real.issuer,
       client_id: real.clientId,
@@ -317,7 +319,7 @@ describe('newcomers', () => {
     const { json } = await post()
     newcomer('guest', 'guest@acme.example')
     const me = await whoIs(ways.daemon, await enter(at, json.id))
-    expect(me.role).toBe('VIEWER')
+    expect(me.role).toBe('COMMENTER')
     expect(await ways.sql`select account_id from group_member where group_id = ${groupId}`).toEqual([
       { account_id: me.id },
     ])

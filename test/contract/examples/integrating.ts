@@ -16,6 +16,8 @@ export const abridged: ReadonlySet<string> = new Set([
 ])
 
 export async function meta({ show, ask, steady }: Scene): Promise<void> {
+  await show('getServer', {}, null)
+  await show('getWorkspace')
   await show('listProblems', {}, null)
   // The contract's own examples have moments of their own.
   steady.keep(await ask('listEventTypes'))

@@ -136,7 +136,8 @@ async function providers({ show, steady }: Scene): Promise<void> {
   }
 }
 
-export async function identity({ show, ada, alan, tenantId, tokenOf, collectionId }: Scene): Promise<void> {
+export async function identity(scene: Scene): Promise<void> {
+  const { show, ada, alan, tenantId, tokenOf, collectionId } = scene
   await show('getOwnAccount')
   await show('listAccounts', { kind: 'PERSON', size: 2 })
   await show('getAccount', { accountId: alan.accountId })
@@ -152,4 +153,20 @@ export async function identity({ show, ada, alan, tenantId, tokenOf, collectionI
   })
   await show('listMemberships', { account_id: alan.accountId })
   await show('removeMembership', { membershipId: granted.id })
+  await groups(scene)
+}
+
+async function groups({ show, ask, alan, collectionId }: Scene): Promise<void> {
+  const group = await show('createGroup', {
+    body: { name: 'Design', description: 'Whoever draws', member_ids: [alan.accountId] },
+  })
+  const at = { groupId: group.id }
+  await ask('grantMembership', { body: { group_id: group.id, role: 'MEMBER', container_id: collectionId } })
+  await show('getGroup', at)
+  await show('listGroups', { q: 'des' })
+  await show('listGroupMembers', at)
+  await show('updateGroup', { ...at, body: { description: 'Whoever draws and writes' } })
+  await show('removeGroupMember', { ...at, accountId: alan.accountId })
+  await show('addGroupMember', { ...at, accountId: alan.accountId })
+  await show('deleteGroup', at)
 }

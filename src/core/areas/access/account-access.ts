@@ -2,11 +2,11 @@
 
 import type { AccountState } from '../../contract/identity/accounts.ts'
 import type { Role } from '../../contract/vocabulary.ts'
+import { ownHolders } from '../../kernel/database/role-holders.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { highestOf, roleIn } from './access.ts'
-import { ownHolders } from './held-role.ts'
 
 export interface AccountAccess {
   readonly state: AccountState

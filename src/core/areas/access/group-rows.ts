@@ -1,5 +1,6 @@
 /**
- * The members of groups, as rows: who joins, who leaves, how many there are.
+ * The members of groups, as rows: who joins, who leaves, how many there are, and `account.group_ids`, by which roles are
+ * found (kernel/database/role-holders.ts). No other module writes them.
  *
  * Nothing is decided here: whether the caller may, and what becomes of an account that has no role left, is decided by whoever
  * calls (areas/groups, areas/memberships, areas/auth/providers), behind the lock of the memberships (held-role.ts), which
@@ -31,6 +32,7 @@ export async function joinGroup(ctx: Ctx, { tenantId, groupId, accountId, source
     tx<[GroupMember]>`
       insert into group_member (tenant_id, group_id, account_id, added_by, source)
       values (${tenantId}, ${groupId}, ${accountId}, ${addedBy}, ${source}) returning account_id, added_at, added_by, source`,
+    writeGroupIds(ctx, tenantId, accountId),
   ])
   if ((counted?.member_count ?? 0) > mostMembers) refuse('structure.full', { limit: mostMembers })
   if ((counted?.of_account ?? 0) >= mostGroupsOfAnAccount) refuse('structure.full', { limit: mostGroupsOfAnAccount })
@@ -56,9 +58,27 @@ export async function leaveGroups(
   void tx`
     update account_group set member_count = member_count - 1
     where tenant_id = ${tenantId} and id in ${tx.list(left.map(({ group_id }) => group_id))}`
+  void writeGroupIds(ctx, tenantId, accountId)
   for (const one of left) await record(ctx, 'identity.group.member_removed', { ...one, account_id: accountId })
   return left.length
 }
+
+/** Removes all members. Their roles by the group end with this statement. */
+export async function emptyGroup({ tx }: Ctx, tenantId: string, groupId: string): Promise<string[]> {
+  void tx`
+    update account set group_ids = array_remove(group_ids, ${groupId}::uuid)
+    where tenant_id = ${tenantId} and id in (
+      select account_id from group_member where tenant_id = ${tenantId} and group_id = ${groupId})`
+  const members = await tx<{ account_id: string }[]>`
+    delete from group_member where tenant_id = ${tenantId} and group_id = ${groupId} returning account_id`
+  return members.map(({ account_id }) => account_id)
+}
+
+const writeGroupIds = ({ tx }: Ctx, tenantId: string, accountId: string): Promise<unknown> => tx`
+  update account
+  set group_ids = array(
+    select group_id from group_member where tenant_id = ${tenantId} and account_id = ${accountId} order by group_id)
+  where tenant_id = ${tenantId} and id = ${accountId}`
 
 /** Groups follow no longer a provider that is removed; their members stay. */
 export async function unbindGroups(ctx: Ctx, tenantId: string, providerId: string): Promise<void> {

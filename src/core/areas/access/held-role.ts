@@ -7,13 +7,10 @@
  */
 
 import { lockClasses } from '../../kernel/database/lock-classes.ts'
-import { holdersOf } from '../../kernel/database/role-holders.ts'
+import { ownHolders } from '../../kernel/database/role-holders.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-
-/** The holders of the roles of the account `a`, for a statement that reads accounts. */
-export const ownHolders = (tx: Pick<Tx, 'part'>): Part => holdersOf(tx, tx.part`a.tenant_id`, tx.part`a.id`)
 
 /** A condition on the account `a`, for a statement that reads it. */
 export const hasRole = (tx: Pick<Tx, 'part'>): Part => tx.part`exists (

@@ -2,9 +2,9 @@
  * The role of an account on the workspace, for a statement that reads accounts: the highest of its own and of its groups'.
  * What the role lets an account see is elsewhere (access.ts). Spec: decisions 2, Roles; people 2; docs/decisions/0101, 0390.
  */
+import { ownHolders } from '../../kernel/database/role-holders.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
-import { ownHolders } from './held-role.ts'
 
 /** The rank of a role in a column, as in `rankOf`. */
 export const rankIn = ({ part }: Pick<Tx, 'part'>, column: Part): Part => part`

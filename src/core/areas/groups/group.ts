@@ -16,10 +16,11 @@ import { isPublicProvider } from '../../kernel/egress/oidc-presets.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { caseFold } from '../../kernel/values/case-fold.ts'
 import { newId } from '../../kernel/values/id.ts'
+import { emptyGroup } from '../access/group-rows.ts'
 import { lockMemberships } from '../access/held-role.ts'
 import { providersOn } from '../auth/providers/in-force.ts'
 import { providersNaming } from '../auth/providers/newcomer-group.ts'
-import { demandRegisterOfMembers, endWithoutRole, membersOf } from '../memberships/group-roles.ts'
+import { demandRegisterOfMembers, endWithoutRole } from '../memberships/group-roles.ts'
 import { groupColumns, lockGroup } from './group-row.ts'
 import { addFirstMembers } from './members.ts'
 
@@ -87,10 +88,9 @@ export async function deleteGroup(ctx: Ctx, { groupId }: Received<typeof ops.del
   const naming = await providersNaming(ctx, tenantId, groupId)
   if (naming.length > 0) refuse('group.in_use', { provider_ids: naming.join(', ') })
   await demandRegisterOfMembers(ctx, tenantId, groupId)
-  const members = await membersOf(ctx, tenantId, groupId)
 
   const roles = await tx`delete from membership where tenant_id = ${tenantId} and holder_id = ${groupId}`
-  await tx`delete from group_member where tenant_id = ${tenantId} and group_id = ${groupId}`
+  const members = await emptyGroup(ctx, tenantId, groupId)
   await tx`delete from account_group where tenant_id = ${tenantId} and id = ${groupId}`
   await endWithoutRole(ctx, tenantId, members)
 

@@ -45,11 +45,10 @@ export async function findHolder({ tx }: Ctx, tenantId: string, { account_id, gr
 export async function demandRegisterOfMembers(ctx: Ctx, tenantId: string, groupId: string): Promise<void> {
   const { actor, tx } = ctx
   if (!isAccount(actor) || (actor.isOperator && !actor.probationUntil)) return
-  const [operator] = await ctx.asInstallationOnce(
-    () => tx`
-      select 1 from group_member g join operator o on o.account_id = g.account_id
-      where g.tenant_id = ${tenantId} and g.group_id = ${groupId} and g.account_id <> ${actor.accountId} limit 1`,
-  )
+  const others = (await operatorsOf(ctx, tenantId)).filter((id) => id !== actor.accountId)
+  if (others.length === 0) return
+  const [operator] = await tx`
+    select 1 from group_member where tenant_id = ${tenantId} and group_id = ${groupId} and account_id in ${tx.list(others)} limit 1`
   if (operator) refuse('admin.operator_required')
 }
 
@@ -64,8 +63,7 @@ export async function takeFromGroup(
   await endWithoutRole(ctx, tenantId, members)
 }
 
-/** The ids of all members. */
-export async function membersOf({ tx }: Ctx, tenantId: string, groupId: string): Promise<string[]> {
+async function membersOf({ tx }: Ctx, tenantId: string, groupId: string): Promise<string[]> {
   const rows = await tx<{ account_id: string }[]>`
     select account_id from group_member where tenant_id = ${tenantId} and group_id = ${groupId}`
   return rows.map(({ account_id }) => account_id)
@@ -78,9 +76,14 @@ export async function membersOf({ tx }: Ctx, tenantId: string, groupId: string):
 export async function endWithoutRole(ctx: Ctx, tenantId: string, accountIds: readonly string[]): Promise<void> {
   const lost = await lockWithoutRole(ctx, tenantId, accountIds)
   if (lost.length === 0) return
-  const operators = await ctx.asInstallationOnce(
+  for (const id of await operatorsOf(ctx, tenantId)) if (lost.includes(id)) await keepAnOperator(ctx, id)
+  await endAccess(ctx, tenantId, lost)
+}
+
+/** The accounts of the workspace in the operator register. */
+async function operatorsOf(ctx: Ctx, tenantId: string): Promise<string[]> {
+  const rows = await ctx.asInstallationOnce(
     () => ctx.tx<{ account_id: string }[]>`select account_id from operator where workspace_id = ${tenantId}`,
   )
-  for (const { account_id } of operators) if (lost.includes(account_id)) await keepAnOperator(ctx, account_id)
-  await endAccess(ctx, tenantId, lost)
+  return rows.map(({ account_id }) => account_id)
 }

@@ -20,13 +20,14 @@ import type { Membership, membershipOperations as ops } from '../../contract/mem
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import { type Role, rankOf } from '../../contract/vocabulary.ts'
+import { ownHolders } from '../../kernel/database/role-holders.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { firstId, pageOfRows, pageStart } from '../../kernel/transaction/page.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { findVisibleContainer, visibleContainerIds } from '../access/access.ts'
 import { leaveGroups } from '../access/group-rows.ts'
-import { holdsRole, lockMemberships, ownHolders } from '../access/held-role.ts'
+import { holdsRole, lockMemberships } from '../access/held-role.ts'
 import { isInRegister } from '../auth/token/ceiling.ts'
 import { endAccess } from '../auth/token/departure.ts'
 import { holdBearer, lockAccount } from '../auth/token/ending.ts'
@@ -149,11 +150,11 @@ export async function leaveAgain(
 ): Promise<void> {
   await lockMemberships(ctx, tenantId)
   await leaveGroups(ctx, { tenantId, accountId, groupIds: await groupsBefore(ctx, tenantId, accountId, leftAt) })
-  const had = await ctx.tx<OwnMembership[]>`
+  const had = await ctx.tx<Membership[]>`
     select ${columns(ctx)} from membership
     where tenant_id = ${tenantId} and holder_id = ${accountId} and created_at <= ${leftAt}::timestamptz
     order by container_id nulls first`
-  for (const held of had) {
+  for (const held of had.filter(isOwn)) {
     const along = await takeAway(ctx, tenantId, held)
     await record(ctx, 'identity.membership.removed', held, { ...along })
     if (held.container_id === null) return
@@ -216,6 +217,7 @@ async function findMembership(
   return row
 }
 
+const isOwn = (held: Membership): held is OwnMembership => held.account_id !== null
 const isOwner = (held: HeldMembership): held is OwnMembership => held.container_id === null && held.role === 'OWNER'
 
 async function isAllItHas(

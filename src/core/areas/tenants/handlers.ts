@@ -1,6 +1,7 @@
 /** The rules of this area, by operation. */
 
 import type { setUpOperations } from '../../contract/auth/operations.ts'
+import type { workspaceFactOperations } from '../../contract/meta/server.ts'
 import type { overviewOperations } from '../../contract/overview/operations.ts'
 import type { purgeOperations } from '../../contract/retention/operations.ts'
 import type { statisticsOperations } from '../../contract/statistics/operations.ts'
@@ -11,6 +12,7 @@ import { cancelTenantDeletion, deleteTenant } from './deletion/deletion.ts'
 import { getDeletionPlan } from './deletion/deletion-plan.ts'
 import { readArchivedHolds, replaceLegalHolds } from './deletion/legal-holds.ts'
 import { exportTenant } from './export.ts'
+import { getWorkspace } from './facts.ts'
 import { getTenant, listTenants } from './list.ts'
 import { getOverview } from './overview.ts'
 import { updateTenant } from './particulars.ts'
@@ -26,6 +28,7 @@ import { resumeTenant, suspendTenant } from './suspension.ts'
 export const tenantsHandlers = {
   getOverview,
   getTenantStatistics,
+  getWorkspace,
   listTenants,
   provisionTenant: asking(readLocalisation, provisionTenant),
   getTenant,
@@ -49,5 +52,6 @@ export const tenantsHandlers = {
     typeof statisticsOperations &
     typeof tenantOperations &
     typeof setUpOperations &
-    typeof purgeOperations
+    typeof purgeOperations &
+    typeof workspaceFactOperations
 >

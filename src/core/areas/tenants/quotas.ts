@@ -1,5 +1,6 @@
 /** Ceilings of one workspace. Spec: Admin: workspaces, rule 5; Quota semantics; decisions 4. */
 
+import type { WorkspaceFacts } from '../../contract/meta/server.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import { type QuotaName, quotaNames } from '../../contract/quotas.ts'
@@ -65,6 +66,23 @@ export async function changeTenantQuotas(
   return resolveQuotas(ctx.config.mode, overrides, decided, (name, ceiling) =>
     counted[name].used(ctx, tenantId, ceiling),
   )
+}
+
+/** The ceilings of a workspace as its people see them; how much is used, where that is asked. The installation's role is in force. */
+export async function resolvedQuotasOf(
+  ctx: Ctx,
+  tenantId: string,
+  decided: ReadonlyMap<QuotaName, Integer>,
+  isCounted: boolean,
+): Promise<WorkspaceFacts['quotas']> {
+  const resolved = await resolveQuotas(ctx.config.mode, await readOverrides(ctx, tenantId), decided, (name, ceiling) =>
+    isCounted ? counted[name].used(ctx, tenantId, ceiling) : Promise.resolve(0),
+  )
+  const shown = quotaNames.map((name) => [
+    name,
+    { value: resolved[name].value, used: isCounted ? resolved[name].used : null },
+  ])
+  return Object.fromEntries(shown) as WorkspaceFacts['quotas']
 }
 
 async function readOverrides(ctx: Ctx, tenantId: string): Promise<Map<QuotaName, Integer>> {

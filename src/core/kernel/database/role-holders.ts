@@ -1,14 +1,17 @@
 /**
  * Who holds the roles of an account: the account itself and each group that it is a member of.
  *
- * `membership.holder_id` is an account or a group. Every statement that asks what an account may do compares it with this
- * array, so that one look-up in one index finds all roles, and no reader can forget the groups. For a condition on one
- * account the array is made once for the statement. Spec: people 2, Groups; docs/decisions/0390.
+ * `membership.holder_id` is an account or a group, and `account.group_ids` the groups of the account, kept beside its row
+ * (areas/access/group-rows.ts). Every statement that asks what an account may do compares the first with this array, so that
+ * one look-up in one index finds all roles, and no reader can forget the groups. Spec: people 2, Groups;
+ * docs/decisions/0390.
  */
 import type { Part } from './statement.ts'
 import type { Tx } from './transaction.ts'
 
-/** An array of ids: `m.holder_id = any (…)`. Both ids are expressions of the statement. */
-export const holdersOf = ({ part }: Pick<Tx, 'part'>, tenantId: Part, accountId: Part): Part => part`array(
-  select ${accountId} union all
-  select g.group_id from group_member g where g.tenant_id = ${tenantId} and g.account_id = ${accountId})`
+/** Of the account `a`, which the statement reads anyhow: `m.holder_id = any (…)`. */
+export const ownHolders = ({ part }: Pick<Tx, 'part'>): Part => part`array_append(a.group_ids, a.id)`
+
+/** Of an account that the statement does not read: made once where both ids are values. */
+export const holdersOf = ({ part }: Pick<Tx, 'part'>, tenantId: Part, accountId: Part): Part => part`(
+  select array_append(a.group_ids, a.id) from account a where a.tenant_id = ${tenantId} and a.id = ${accountId})::uuid[]`

@@ -92,7 +92,7 @@ export async function authorizationUrl(
   const configuration = await configured(egress, client)
   const url = buildAuthorizationUrl(configuration, {
     redirect_uri: redirectUri,
-    scope: 'openid email profile',
+    scope: namesGroups(configuration) ? 'openid email profile groups' : 'openid email profile',
     state,
     nonce,
     code_challenge: await calculatePKCECodeChallenge(verifier),
@@ -122,10 +122,15 @@ export async function redeem(
   )
   const claims = tokens.claims()
   if (!claims || !isMeantForUs(claims, client.clientId)) throw new OidcFailure('refused')
-  if (claims['email'] !== undefined || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
+  const isWhole = claims['email'] !== undefined && (claims['groups'] !== undefined || !namesGroups(configuration))
+  if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
   const more = await told(fetchUserInfo(configuration, tokens.access_token, claims.sub))
   return { ...more, ...claims }
 }
+
+/** Whether the provider has a scope for the groups of a person; others say them without, or not at all. */
+const namesGroups = (configuration: Configuration): boolean =>
+  configuration.serverMetadata().scopes_supported?.includes('groups') === true
 
 /**
  * Checks that the library omits. A token that was issued to another party is refused even if we are its only audience

@@ -4,7 +4,7 @@
  * access.ts has the same rules for callers, whose roles the gate has already read; test/webhooks/sight-model.test.ts
  * keeps the two equal. Spec: decisions 7, Sight of events; decisions 0101, 0155.
  */
-import { holdersOf } from '../database/role-holders.ts'
+import { ownHolders } from '../database/role-holders.ts'
 import type { Part } from '../database/statement.ts'
 import type { Tx } from '../database/transaction.ts'
 
@@ -23,7 +23,7 @@ export const isOpen = (tx: Writer): Part => tx.part`not (c.is_private or coalesc
 
 /** Whether an account may see the private container `c`, with its hub `h`. An OWNER also sees removed ones. */
 export const isLetIn = (tx: Writer, tenantId: Part, accountId: Part): Part => tx.part`exists (
-  select from account a join membership m on m.tenant_id = a.tenant_id and m.holder_id = any (${holdersOf(tx, tenantId, accountId)})
+  select from account a join membership m on m.tenant_id = a.tenant_id and m.holder_id = any (${ownHolders(tx)})
   where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE'
     and (m.container_id is null and m.role = 'OWNER'
       or m.container_id = c.id or m.container_id = c.parent_id and not c.is_private))`

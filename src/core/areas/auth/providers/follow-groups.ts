@@ -37,7 +37,7 @@ export async function lockWhereBound(
 
 interface BoundRow {
   readonly id: string
-  readonly binding_value: string
+  readonly binding_value: string | null
   readonly member_count: number
   readonly is_member: boolean
 }
@@ -54,8 +54,8 @@ export async function followGroups(
     select g.id, g.binding_value, g.member_count, m.account_id is not null as is_member from account_group g
     left join group_member m on m.tenant_id = g.tenant_id and m.group_id = g.id and m.account_id = ${accountId}
     where g.tenant_id = ${tenantId} and g.binding_provider_id = ${provider.id} order by g.id`
-  const left = bound.filter((one) => one.is_member && !values.has(one.binding_value))
-  const joined = bound.filter((one) => !one.is_member && values.has(one.binding_value))
+  const left = bound.filter((one) => one.is_member && !values.has(one.binding_value ?? ''))
+  const joined = bound.filter((one) => !one.is_member && values.has(one.binding_value ?? ''))
   if (left.length + joined.length === 0 || (await isOperator(ctx, accountId))) return
 
   if (left.length > 0) await leaveGroups(ctx, { tenantId, accountId, groupIds: left.map(({ id }) => id) })

@@ -1,8 +1,8 @@
 /**
- * The group that a provider puts newcomers into: who may name it, who names it, and whether it admits anybody.
+ * The group that a provider puts newcomers into: who names it, and whether it admits anybody.
  *
- * Membership is all that a newcomer gets, so a group without a role admits nobody. Whoever names the group admits others to
- * what the group has, and so must be able to grant it. Spec: people 2; docs/decisions/0391.
+ * Membership is all that a newcomer gets, so a group without a role admits nobody. An OWNER names it, who could grant all
+ * that it has. Spec: people 2; docs/decisions/0391.
  */
 import { refuseMember } from '../../../contract/problem.ts'
 import { installationScope } from '../../../contract/vocabulary.ts'
@@ -39,11 +39,11 @@ export async function admitsNewcomers(
   claims?: Claims,
 ): Promise<boolean> {
   if (groupId === null) return true
-  const [group] = await tx<{ has_role: boolean; binding_provider_id: string | null; binding_value: string }[]>`
+  const [group] = await tx<{ has_role: boolean; binding_provider_id: string | null; binding_value: string | null }[]>`
     select exists (select from membership m where m.tenant_id = g.tenant_id and m.holder_id = g.id) as has_role,
            g.binding_provider_id, g.binding_value
     from account_group g where g.tenant_id = ${tenantId} and g.id = ${groupId}`
   if (!group?.has_role) return false
   const values = claims && group.binding_provider_id === id ? groupsIn(claims) : undefined
-  return values === undefined || values.has(group.binding_value)
+  return values === undefined || values.has(group.binding_value ?? '')
 }

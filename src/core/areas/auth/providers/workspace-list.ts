@@ -15,7 +15,6 @@ import type {
 import { installationScope } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { newId } from '../../../kernel/values/id.ts'
-import { demandGrantable } from '../../access/grantable.ts'
 import { unbindGroups } from '../../access/group-rows.ts'
 import { checkChange, type Settled } from './configuration.ts'
 import { inOrder, readProviders } from './in-force.ts'
@@ -59,7 +58,7 @@ export async function createProvider(
 ): Promise<WorkspaceProvider> {
   const { tenantId } = ctx.account
   if (settled.enabled === false) refuse('identity_provider.withdraw_instead')
-  await checkNewcomerGroup(ctx, settled, null)
+  await checkGroup(ctx, tenantId, settled.newcomerGroupId)
   const id = newId()
 
   await insertProvider(ctx, tenantId, id, settled)
@@ -83,7 +82,7 @@ export async function changeProvider(
   if (!row) refuse('not_found')
   ctx.unchanged(row.version)
   checkChange(settled, row)
-  await checkNewcomerGroup(ctx, settled, row.newcomer_group_id)
+  await checkGroup(ctx, tenantId, settled.newcomerGroupId)
 
   await updateProvider(ctx, tenantId, providerId, settled)
   await ctx.audit('identity_provider.changed', evidence(providerId, settled))
@@ -131,12 +130,6 @@ export async function offerProvider(
     subject: { kind: 'identity_provider', id: providerId },
   })
   return shown(row, offered)
-}
-
-/** Whoever names a group puts people into it. Refuses request.invalid, auth.role_required. `now`: the one that is named already. */
-async function checkNewcomerGroup(ctx: Ctx, { newcomerGroupId }: Settled, now: string | null): Promise<void> {
-  await checkGroup(ctx, ctx.account.tenantId, newcomerGroupId)
-  if (newcomerGroupId !== null && newcomerGroupId !== now) await demandGrantable(ctx, newcomerGroupId)
 }
 
 async function reread(ctx: Ctx, scope: string, id: string): Promise<ProviderRow> {

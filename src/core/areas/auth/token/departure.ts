@@ -18,13 +18,19 @@ export async function lockWithoutRole(ctx: Ctx, tenantId: string, accountIds: re
   const { tx } = ctx
   const found: string[] = []
   for (const ids of portionsOf([...accountIds].sort())) {
-    const without = tx.part`from account a where a.tenant_id = ${tenantId} and a.id in ${tx.list(ids)} and not ${hasRole(tx)}`
-    void tx`select 1 ${without} order by a.id for update`
-    // A separate statement sees what was committed while this one waited for the locks.
-    const rows = await tx<{ id: string }[]>`select a.id ${without} order by a.id`
-    found.push(...rows.map(({ id }) => id))
+    const locked = await withoutRole(ctx, tenantId, ids)
+    if (locked.length === 0) continue
+    void tx`select 1 from account where tenant_id = ${tenantId} and id in ${tx.list(locked)} order by id for update`
+    // A separate statement sees what was committed while that one waited for the locks.
+    found.push(...(await withoutRole(ctx, tenantId, locked)))
   }
   return found
+}
+
+async function withoutRole({ tx }: Ctx, tenantId: string, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select a.id from account a where a.tenant_id = ${tenantId} and a.id in ${tx.list(ids)} and not ${hasRole(tx)} order by a.id`
+  return rows.map(({ id }) => id)
 }
 
 /** Ends what the accounts, which are locked and have no role left, could still act with. A rewind must not undo it. */
@@ -32,9 +38,9 @@ export async function endAccess(ctx: Ctx, tenantId: string, accountIds: readonly
   const { tx } = ctx
   for (const ids of portionsOf(accountIds)) {
     await endCredentialsOf(ctx, tenantId, ids, 'role_lost')
-    const acted = await tx<{ acts_for: string }[]>`
+    const acted = await tx<{ acts_for: string | null }[]>`
       select distinct acts_for from webhook where tenant_id = ${tenantId} and acts_for in ${tx.list(ids)} and state <> 'DISABLED'`
-    for (const { acts_for } of acted) await disableWebhooksOf(ctx, tenantId, acts_for)
+    for (const { acts_for } of acted) if (acts_for !== null) await disableWebhooksOf(ctx, tenantId, acts_for)
     ctx.recordObligation(...ids.map((id) => ({ act: 'account.left' as const, tenant_id: tenantId, account_id: id })))
   }
 }

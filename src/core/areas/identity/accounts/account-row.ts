@@ -11,7 +11,7 @@ import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
-import { ownHolders } from '../../access/held-role.ts'
+import { ownHolders } from '../../../kernel/database/role-holders.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
 /** As many open items are counted. */

@@ -15,7 +15,7 @@ import { isAccount } from '../../../kernel/values/actor.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { isSeen } from '../../access/access.ts'
 import { foldWords } from '../../access/account-words.ts'
-import { ownHolders } from '../../access/held-role.ts'
+import { ownHolders } from '../../../kernel/database/role-holders.ts'
 import { accountColumns, isSeenByGuest, isThere, placesSeen, readAccount } from './account-row.ts'
 import { workspaceOfAccount, workspaceOfSlug } from './workspace.ts'
 

@@ -6,16 +6,31 @@
  * the role, it also restored the credentials, and the rule ends both.
  */
 
+import { ownHolders } from '../../../kernel/database/role-holders.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Tx } from '../../../kernel/database/transaction.ts'
-import { ownHolders } from '../../access/held-role.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { leaveAgain } from '../../memberships/membership.ts'
 import { batches, type ObligationRules, oneByOne, read, type Step, unlessRefused } from './obligation.ts'
 
-/** The roles `m` of accounts `a`; `h`, when the account joined the group whose role it is. */
+/** The roles `m` of accounts `a`, their own and their groups'. */
 const heldRoles = (tx: Pick<Tx, 'part'>): Part => tx.part`
-  from account a join membership m on m.tenant_id = a.tenant_id and m.holder_id = any (${ownHolders(tx)})
-  left join group_member h on h.tenant_id = m.tenant_id and h.group_id = m.group_id and h.account_id = a.id`
+  from account a join membership m on m.tenant_id = a.tenant_id and m.holder_id = any (${ownHolders(tx)})`
+
+interface Held {
+  readonly account_id: string
+  readonly since: string
+}
+
+/** Since when each of the accounts has a role: of a group, since both that the group has it and that the account is in it. */
+const heldSince = (ctx: Ctx, tenantId: string, ids: readonly string[]) =>
+  ctx.inWorkspace(
+    tenantId,
+    () => ctx.tx<Held[]>`
+      select a.id as account_id, min(greatest(m.created_at, g.added_at)) as since ${heldRoles(ctx.tx)}
+      left join group_member g on g.tenant_id = m.tenant_id and g.group_id = m.group_id and g.account_id = a.id
+      where a.tenant_id = ${tenantId} and a.id in ${ctx.tx.list(ids)} group by a.id`,
+  )
 
 interface DesiredDeparture {
   readonly tenantId: string
@@ -32,23 +47,29 @@ export const departures: ObligationRules<'departures', ReadonlyMap<string, Desir
       lines.map(({ act, at, isSettled }) => [act.account_id, { tenantId: act.tenant_id, at, isCertain: isSettled }]),
     ),
 
-  // A role granted after the line does not contradict it: the account has left, and has come back.
+  // A role granted after the line does not contradict it: the account has left, and has come back. The installation does not
+  // see when it came back into a group that had its role before; then the line counts as void.
   isSo: (tx, { tenant_id, account_id }, at) =>
     tx`
       select not exists (select ${heldRoles(tx)} where a.tenant_id = ${tenant_id} and a.id = ${account_id}
-                         and greatest(m.created_at, h.added_at) <= ${at}::timestamptz) as is_so`,
+                         and m.created_at <= ${at}::timestamptz) as is_so`,
 
   async plan(planning, desired) {
     const steps: Step<'account.leave'>[] = []
     for await (const some of batches(desired)) {
-      const ids = some.map(([id]) => id)
-      const tenantIds = [...new Set(some.map(([, { tenantId }]) => tenantId))]
-      const held = await read(
-        planning,
-        ({ tx }) => tx<{ account_id: string; since: string }[]>`
-          select a.id as account_id, min(greatest(m.created_at, h.added_at)) as since ${heldRoles(tx)}
-          where a.tenant_id in ${tx.list(tenantIds)} and a.id in ${tx.list(ids)} group by a.id`,
-      )
+      const byWorkspace = Map.groupBy(some, ([, { tenantId }]) => tenantId)
+      const held = await read(planning, async (ctx) => {
+        const found: Held[] = []
+        for (const [tenantId, of] of byWorkspace)
+          found.push(
+            ...(await heldSince(
+              ctx,
+              tenantId,
+              of.map(([id]) => id),
+            )),
+          )
+        return found
+      })
       for (const { account_id: id, since } of held) {
         const departure = desired.get(id)
         if (!departure || Date.parse(since) > Date.parse(departure.at)) continue

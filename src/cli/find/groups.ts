@@ -1,0 +1,33 @@
+/** Groups as people name them on a command line. */
+import { Args } from '@oclif/core'
+import { type Group, groupOperations } from '../../core/contract/groups/operations.ts'
+import { type Caller, pagesOf } from '../call/caller.ts'
+import { Failure } from '../failure.ts'
+import { isId, pick } from './pick.ts'
+
+/** What `findGroup` takes. */
+export const groupArgument = Args.string({
+  ignoreStdin: true,
+  required: true,
+  description: "the group's name or id",
+})
+
+/** Whose membership it is. */
+export const accountArgument = Args.string({ ignoreStdin: true, required: true, description: "the account's id" })
+
+/** Every group that the caller sees, by name. */
+export async function everyGroup(caller: Caller, narrowed: object = {}): Promise<Group[]> {
+  const data: Group[] = []
+  for await (const page of pagesOf(caller, groupOperations.listGroups, { size: 200, ...narrowed }))
+    data.push(...page.data)
+  return data
+}
+
+/** The group of that id or name. Fails (notFound) where none is meant; names are unique. */
+export async function findGroup(caller: Caller, named: string): Promise<Group> {
+  if (isId(named)) return caller.call(groupOperations.getGroup, { groupId: named.toLowerCase() })
+  const none = () =>
+    new Failure('notFound', `There is no group "${named}".`, '`svc groups list` shows those that you see.')
+  const found = named.length <= 120 ? await everyGroup(caller, { q: named }) : []
+  return pick(found, named, { by: ({ name }) => name, called: 'groups', none })
+}
