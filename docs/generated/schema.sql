@@ -213,6 +213,7 @@ CREATE TABLE account (
   worded text,
   disabled_at timestamp with time zone,
   state_before text,
+  group_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
   CONSTRAINT account_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT account_address_taken UNIQUE (tenant_id, email_fold),
   CONSTRAINT account_address CHECK ((kind = 'PERSON'::text) = (email IS NOT NULL) AND (email IS NULL) = (email_fold IS NULL)),
@@ -799,9 +800,7 @@ CREATE TABLE group_member (
 CREATE INDEX group_member_by_account ON group_member USING btree (tenant_id, account_id, group_id);
 ALTER TABLE group_member ENABLE ROW LEVEL SECURITY;
 ALTER TABLE group_member FORCE ROW LEVEL SECURITY;
-CREATE POLICY installation ON group_member TO svc_installation USING (true);
 CREATE POLICY one_workspace ON group_member TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
-GRANT SELECT ON group_member TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON group_member TO svc_tenant;
 
 CREATE TABLE idempotency_record (

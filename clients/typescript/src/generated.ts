@@ -73,6 +73,79 @@ export type RequestLimitedProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The request has no valid token. */
+export type AuthUnauthenticatedProblem = {
+  readonly type: "urn:problem:svc:auth.unauthenticated"
+  readonly status: 401
+  readonly code: "auth.unauthenticated"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The installation is in recovery and does not admit workspaces yet. */
+export type InstallationRecoveringProblem = {
+  readonly type: "urn:problem:svc:installation.recovering"
+  readonly status: 503
+  readonly code: "installation.recovering"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The workspace is suspended. */
+export type TenantSuspendedProblem = {
+  readonly type: "urn:problem:svc:tenant_suspended"
+  readonly status: 403
+  readonly code: "tenant_suspended"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The installation requires a second factor for this account. */
+export type AuthSecondFactorDemandedProblem = {
+  readonly type: "urn:problem:svc:auth.second_factor_demanded"
+  readonly status: 403
+  readonly code: "auth.second_factor_demanded"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The quota {quota} of {limit} is exceeded ({used} used). */
+export type QuotaExceededProblem = {
+  readonly type: "urn:problem:svc:quota.exceeded"
+  /** The HTTP status. */
+  readonly status: 409 | 429
+  readonly code: "quota.exceeded"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The name of the quota. */
+    readonly quota: string
+    /** The ceiling. */
+    readonly limit: Int64
+    /** How much is used. */
+    readonly used: Int64
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The body is larger than {limit_bytes} bytes. */
 export type RequestTooLargeProblem = {
   readonly type: "urn:problem:svc:request.too_large"
@@ -134,19 +207,6 @@ export type RequestTimeoutProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The request has no valid token. */
-export type AuthUnauthenticatedProblem = {
-  readonly type: "urn:problem:svc:auth.unauthenticated"
-  readonly status: 401
-  readonly code: "auth.unauthenticated"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
 /** This installation is already set up. */
 export type InstallationAlreadySetUpProblem = {
   readonly type: "urn:problem:svc:installation.already_set_up"
@@ -199,19 +259,6 @@ export type AuthInvitationInvalidProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The installation is in recovery and does not admit workspaces yet. */
-export type InstallationRecoveringProblem = {
-  readonly type: "urn:problem:svc:installation.recovering"
-  readonly status: 503
-  readonly code: "installation.recovering"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
 /** The operator's list of refused passwords cannot be read ({reason}), so every new password is refused. */
 export type AuthBlocklistUnusableProblem = {
   readonly type: "urn:problem:svc:auth.blocklist_unusable"
@@ -222,19 +269,6 @@ export type AuthBlocklistUnusableProblem = {
     /** A code of what went wrong. */
     readonly reason: string
   }
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The workspace is suspended. */
-export type TenantSuspendedProblem = {
-  readonly type: "urn:problem:svc:tenant_suspended"
-  readonly status: 403
-  readonly code: "tenant_suspended"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -332,19 +366,6 @@ export type AuthPasswordExpiredProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The installation requires a second factor for this account. */
-export type AuthSecondFactorDemandedProblem = {
-  readonly type: "urn:problem:svc:auth.second_factor_demanded"
-  readonly status: 403
-  readonly code: "auth.second_factor_demanded"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
 /** The cursor does not belong to this list. */
 export type CursorInvalidProblem = {
   readonly type: "urn:problem:svc:cursor.invalid"
@@ -365,27 +386,6 @@ export type GoneProblem = {
   readonly code: "gone"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The quota {quota} of {limit} is exceeded ({used} used). */
-export type QuotaExceededProblem = {
-  readonly type: "urn:problem:svc:quota.exceeded"
-  /** The HTTP status. */
-  readonly status: 409 | 429
-  readonly code: "quota.exceeded"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** The name of the quota. */
-    readonly quota: string
-    /** The ceiling. */
-    readonly limit: Int64
-    /** How much is used. */
-    readonly used: Int64
-  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -3121,7 +3121,7 @@ export type IdentityProviderConfiguration = {
   readonly allowed_directories?: readonly string[]
   /** The role of a new account; null: VIEWER. */
   readonly newcomer_role?: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
-  /** The group that a new account joins; null: none. */
+  /** The group that a new account joins, instead of getting a role; null: none. */
   readonly newcomer_group_id?: string | null
 }
 
@@ -4291,7 +4291,7 @@ export type OfferedIdentityProvider = {
   readonly allowed_directories: readonly string[]
   /** The role of a new account; null: VIEWER. */
   readonly newcomer_role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
-  /** The group that a new account joins; null: none. */
+  /** The group that a new account joins, instead of getting a role; null: none. */
   readonly newcomer_group_id: string | null
   /** The state that it is in. */
   readonly state: "OFFERED" | "WITHDRAWAL_ANNOUNCED" | "ENDED"
@@ -4859,6 +4859,43 @@ export type SecondFactorEnrolment = {
   readonly otpauth_uri: string
   /** Until when a code of it can be confirmed. */
   readonly expires_at: string
+}
+
+export type Server = {
+  /** Of this contract; it changes only with the path `/api/v1`. */
+  readonly contract_version: string
+  /** By the database's clock, which decides what is stored. */
+  readonly time: string
+  /** Whether there are many workspaces, or a single one. */
+  readonly mode: "multi" | "single"
+  /** The first part of every event type. */
+  readonly event_namespace: string
+  /** What the server can do. */
+  readonly capabilities: {
+    /** FOLDER: mails are written to a folder, and reach nobody by themselves. */
+    readonly mail: "RELAY" | "FOLDER"
+    /** Whether other apps can ask people for consent. */
+    readonly oauth: boolean
+    /** Whether a directory can provision accounts. */
+    readonly scim: boolean
+    /** Whether the installation offers a model. */
+    readonly ai: boolean
+    /** Whether files are taken. */
+    readonly media: boolean
+  }
+  /** The bounds of requests and answers. */
+  readonly limits: {
+    /** The largest body of any operation; many take less. */
+    readonly body_bytes: number
+    /** The largest page of lists that name no other. */
+    readonly page_size: number
+    /** How long a repeated `Idempotency-Key` gets the first answer. */
+    readonly idempotency_hours: number
+    /** How long events can be pulled. */
+    readonly event_days: number
+  }
+  /** The languages of mails. */
+  readonly locales: readonly string[]
 }
 
 export type ServiceAccount = {
@@ -5609,6 +5646,79 @@ export type WebhookWithSecret = {
   readonly secret: string
 }
 
+export type WorkspaceFacts = {
+  /** The release that answers. */
+  readonly server_version: string
+  /** The workspace. */
+  readonly workspace: {
+    readonly id: string
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
+    readonly slug: string
+    /** The name that people see. */
+    readonly display_name: string
+    /** The language of the workspace (BCP 47). */
+    readonly default_locale: string
+    /** The zone of the workspace (IANA). */
+    readonly default_time_zone: string
+  }
+  /** The ceilings. */
+  readonly quotas: {
+    /** Requests of all its people and programs in a minute. */
+    readonly api_requests_per_minute: {
+      /** The ceiling that counts; 0: none. */
+      readonly value: Int64
+      /** Null: shown to administrators. */
+      readonly used: Int64 | null
+    }
+    /** items. */
+    readonly items: {
+      /** The ceiling that counts; 0: none. */
+      readonly value: Int64
+      /** Null: shown to administrators. */
+      readonly used: Int64 | null
+    }
+    /** Bytes of all files. */
+    readonly media_bytes: {
+      /** The ceiling that counts; 0: none. */
+      readonly value: Int64
+      /** Null: shown to administrators. */
+      readonly used: Int64 | null
+    }
+    /** Runs of automations in an hour. */
+    readonly automation_runs_per_hour: {
+      /** The ceiling that counts; 0: none. */
+      readonly value: Int64
+      /** Null: shown to administrators. */
+      readonly used: Int64 | null
+    }
+    /** webhooks. */
+    readonly webhook_targets: {
+      /** The ceiling that counts; 0: none. */
+      readonly value: Int64
+      /** Null: shown to administrators. */
+      readonly used: Int64 | null
+    }
+    /** Exports at the same time. */
+    readonly export_jobs: {
+      /** The ceiling that counts; 0: none. */
+      readonly value: Int64
+      /** Null: shown to administrators. */
+      readonly used: Int64 | null
+    }
+    /** Tokens of AI models in a day of the workspace's zone. */
+    readonly ai_tokens_per_day: {
+      /** The ceiling that counts; 0: none. */
+      readonly value: Int64
+      /** Null: shown to administrators. */
+      readonly used: Int64 | null
+    }
+  }
+  /** Whether workspaces may create accounts without an address. */
+  readonly managed_accounts: boolean
+  /** Whether members may make hubs that others cannot see. */
+  readonly private_hubs: boolean
+}
+
 export type WorkspaceIdentityProvider = {
   readonly id: string
   /** The issuer, as the provider itself writes it. */
@@ -5633,7 +5743,7 @@ export type WorkspaceIdentityProvider = {
   readonly allowed_directories: readonly string[]
   /** The role of a new account; null: VIEWER. */
   readonly newcomer_role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
-  /** The group that a new account joins; null: none. */
+  /** The group that a new account joins, instead of getting a role; null: none. */
   readonly newcomer_group_id: string | null
   /** The state that it is in. */
   readonly state: "OFFERED" | "WITHDRAWAL_ANNOUNCED" | "ENDED"
@@ -5649,7 +5759,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -5658,6 +5768,10 @@ export interface Operations {
     /** What was asked for. */
     readonly data: readonly ProblemCode[]
   }>
+  /** What this server is and can, for a client before anybody has signed in. `GET /meta/server` */
+  getServer: (call?: Call & {}) => Promise<Server>
+  /** What the own workspace is and may use. `GET /meta/workspace` */
+  getWorkspace: (call?: Call & {}) => Promise<WorkspaceFacts>
   /** Every type of event with the JSON Schema of its data and an example. `GET /meta/event-types` */
   listEventTypes: (call?: Call & {}) => Promise<{
     /** What was asked for. */
@@ -6050,6 +6164,7 @@ export interface Operations {
     readonly query?: {
       /** Its own roles, without those of its groups. */
       readonly account_id?: string
+      /** The group. */
       readonly group_id?: string
       /** The hub or collection in which it lies. */
       readonly container_id?: string
@@ -7589,6 +7704,8 @@ export interface Operations {
 /** How each operation is called. */
 export const operations = {
   listProblems: {"method":"GET","path":"/meta/problems","reads":true,"anonymous":true},
+  getServer: {"method":"GET","path":"/meta/server","reads":true,"anonymous":true},
+  getWorkspace: {"method":"GET","path":"/meta/workspace","reads":true},
   listEventTypes: {"method":"GET","path":"/meta/event-types","reads":true,"anonymous":true},
   setUpInstallation: {"method":"POST","path":"/auth/installation:set-up","sends":"json","anonymous":true},
   inspectInvitation: {"method":"POST","path":"/auth/invitations:inspect","sends":"json","anonymous":true},

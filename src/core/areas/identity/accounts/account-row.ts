@@ -7,11 +7,11 @@
 import type { Account } from '../../../contract/identity/accounts.ts'
 import { refuse } from '../../../contract/problem.ts'
 import { rankOf } from '../../../contract/vocabulary.ts'
+import { ownHolders } from '../../../kernel/database/role-holders.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
-import { ownHolders } from '../../../kernel/database/role-holders.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
 /** As many open items are counted. */
