@@ -79,7 +79,6 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
     why: 'what an operator ends, or a recovery voids, ends in all workspaces',
     of: {
       'admit/voidSome': 'value',
-      'departures/plan': 'value',
       'disablings/plan': 'value',
       'holds/plan': 'value',
       'offered/removeIdentityProvider': 'value',
@@ -93,7 +92,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
     why: "one look-up by key in the installation's table: a reference table, or one more round trip",
     of: {
       'byte-count/take': 'mixed',
-      'ceiling/findStanding': 'mixed',
+      'ceiling/findStandings': 'mixed',
       'change-password/ownNames': 'mixed',
       'enrolment/begin': 'mixed',
       'forgotten-password/mintReset': 'mixed',

@@ -108,20 +108,20 @@ interface Standing {
   readonly has_replayed: boolean
 }
 
+const positionText = `select ${whichDatabase} as which, pg_current_wal_insert_lsn()::text as written`
+
+const standingText = `
+  select ${whichDatabase} as which, pg_is_in_recovery() as is_standby,
+         coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as has_replayed`
+
 /** Waits for at most `patienceMs`. Throws DatabaseUnavailable where one of the two does not answer. */
 async function hasCaughtUp(primary: Pool, standby: Pool, patienceMs: number): Promise<boolean> {
-  const [position] = await ask<Position>(
-    primary,
-    `select ${whichDatabase} as which, pg_current_wal_insert_lsn()::text as written`,
-  )
+  const [position] = await primary.transaction('', (tx) => tx.text<Position[]>(positionText), reading)
   if (!position) return false
   const giveUpAt = performance.now() + patienceMs
   for (;;) {
-    const [standing] = await ask<Standing>(
-      standby,
-      `select ${whichDatabase} as which, pg_is_in_recovery() as is_standby,
-              coalesce(pg_last_wal_replay_lsn() >= '${position.written}'::pg_lsn, false) as has_replayed`,
-    )
+    const looked = standby.transaction('', (tx) => tx.text<Standing[]>(standingText, [position.written]), reading)
+    const [standing] = await looked
     if (!standing?.is_standby || standing.which !== position.which) return false
     if (standing.has_replayed) return true
     if (performance.now() > giveUpAt) return false
@@ -129,5 +129,4 @@ async function hasCaughtUp(primary: Pool, standby: Pool, patienceMs: number): Pr
   }
 }
 
-const ask = <T extends object>(pool: Pool, text: string) =>
-  pool.transaction('', (tx) => tx.text<T[]>(text), { readOnly: true })
+const reading = { readOnly: true } as const

@@ -154,7 +154,7 @@ async function renew(ctx: Ctx, holder: Holder, deliver: Body['deliver']): Promis
 /** An operator helps a workspace that nobody could help otherwise. Refuses not_found, auth.role_required. */
 async function demandOwnerless(ctx: Ctx, { tenantId, accountId }: Holder): Promise<void> {
   const rows = await ctx.tx<{ account_id: string; role: Role; state: AccountState }[]>`
-    select m.account_id, m.role, a.state from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
+    select a.id as account_id, m.role, a.state from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
     where m.tenant_id = ${tenantId} and m.container_id is null and (m.account_id = ${accountId} or (m.role = 'OWNER' and a.state = 'ACTIVE'))
     limit 2`
   const own = rows.find(({ account_id }) => account_id === accountId)
