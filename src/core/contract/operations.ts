@@ -10,6 +10,7 @@ import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { accountOperations } from './identity/accounts.ts'
 import { identityOperations } from './identity/operations.ts'
+import { preferenceOperations } from './identity/preferences.ts'
 import { itemArchiveOperations } from './items/archive.ts'
 import { itemAutoAssignOperations } from './items/auto-assign.ts'
 import { itemBulkOperations } from './items/bulk.ts'
@@ -56,6 +57,7 @@ export const operations = {
   ...providerOperations,
   ...identityOperations,
   ...accountOperations,
+  ...preferenceOperations,
   ...membershipOperations,
   ...containerOperations,
   ...bucketOperations,
