@@ -259,6 +259,23 @@ ALTER TABLE account_group FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON account_group TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON account_group TO svc_tenant;
 
+CREATE TABLE account_preference (
+  tenant_id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  locale text,
+  time_zone text,
+  week_start text,
+  client jsonb,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT account_preference_pkey PRIMARY KEY (tenant_id, account_id),
+  CONSTRAINT account_preference_week_start_check CHECK (week_start = ANY (ARRAY['MONDAY'::text, 'SATURDAY'::text, 'SUNDAY'::text])),
+  CONSTRAINT account_preference_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+ALTER TABLE account_preference ENABLE ROW LEVEL SECURITY;
+ALTER TABLE account_preference FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON account_preference TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON account_preference TO svc_tenant;
+
 CREATE TABLE account_word (
   tenant_id uuid NOT NULL,
   word text COLLATE "C" NOT NULL,

@@ -363,6 +363,7 @@ function refusalsMetBy(operation: Operation): Refusal[] {
   if (stepUpOf(needs) && !isServedWithoutFactor(needs)) codes.push('admin.operator_on_probation')
   if ('mode' in needs) codes.push('admin.multi_mode_required')
   if (operation.actsOn) codes.push('admin.operator_required', 'auth.role_required')
+  if (needs.caller === 'account' && needs.others) codes.push('auth.scope_required')
   if (operation.ifMatch) codes.push('precondition.failed')
   if (operation.idempotent)
     codes.push(

@@ -40,6 +40,10 @@ const targets: Readonly<
   account: async (role, operator, more) => {
     const { accountId } = await somebody(role, { operator, ...more })
     const { sql } = daemon.db
+    // Its id is the account's, so that one id fills the path.
+    await sql`
+      insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject)
+      values (${tenantId}, ${accountId}, ${randomUUIDv7()}, ${accountId}, 'https://sso.example', ${accountId})`
     await sql`insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, now(), 1)`
     return {
       id: accountId,
@@ -47,6 +51,8 @@ const targets: Readonly<
           select (select count(*) from second_factor where account_id = ${accountId})::int as factors,
                  (select array_agg(role) from membership where account_id = ${accountId}) as roles,
                  (select count(*) from group_member where account_id = ${accountId})::int as groups,
+                 (select count(*) from connected_identity where account_id = ${accountId})::int as identities,
+                 (select version from account where id = ${accountId}) as version,
                  (select state from account where id = ${accountId}) as state`,
     }
   },
@@ -79,6 +85,7 @@ const states: Readonly<Record<string, Credential>> = { renewInvitation: { accoun
 /** The body of each that takes one; one that is declared anew is missed here, and says so. */
 const bodies: Readonly<Record<string, (id: string) => object>> = {
   renewInvitation: () => ({ deliver: 'TOKEN' }),
+  changePreferences: () => ({ locale: 'de' }),
   disableSecondFactor: (account_id) => ({ account_id }),
   grantMembership: (account_id) => ({ account_id, role: 'COMMENTER' }),
 }
@@ -86,7 +93,7 @@ const bodies: Readonly<Record<string, (id: string) => object>> = {
 async function act(operation: Operation, by: Person, { id }: Target) {
   const body = operation.body ? bodies[operation.id] : () => undefined
   if (!body) throw new Error(`this test has no body for ${operation.id}`)
-  const path = operation.path.replace('{groupId}', groupId).replace(/\{\w+\}/, id)
+  const path = operation.path.replace('{groupId}', groupId).replace(/\{\w+\}/g, id)
   return daemon.call(operation.method, `/api/v1${path}`, {
     token: by.token,
     body: body(id),

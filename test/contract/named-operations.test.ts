@@ -20,6 +20,7 @@ const ours: Readonly<Record<string, string>> = {
   'GET /accounts': 'the directory of the workspace, and how an account is found by its address',
   'POST /accounts/{accountId}:disable': 'the end of an account at once',
   'POST /accounts/{accountId}:enable': 'the way back',
+  'DELETE /accounts/{accountId}/identities/{identityId}': 'an identity that is lost, or was connected by mistake',
   'GET /ai/models': 'what a workspace sees of the models offered',
   'POST /ai/models/{modelId}:choose': 'its switch',
   'POST /ai/models/{modelId}:unchoose': 'the way back',

@@ -12,6 +12,7 @@ import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { groupOperations } from './groups/operations.ts'
 import { accountOperations } from './identity/accounts.ts'
 import { identityOperations } from './identity/operations.ts'
+import { preferenceOperations } from './identity/preferences.ts'
 import { itemArchiveOperations } from './items/archive.ts'
 import { itemAutoAssignOperations } from './items/auto-assign.ts'
 import { itemBulkOperations } from './items/bulk.ts'
@@ -62,6 +63,7 @@ export const operations = {
   ...providerOperations,
   ...identityOperations,
   ...accountOperations,
+  ...preferenceOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,

@@ -137,8 +137,18 @@ async function providers({ show, steady }: Scene): Promise<void> {
 }
 
 export async function identity(scene: Scene): Promise<void> {
-  const { show, ada, alan, tenantId, tokenOf, collectionId } = scene
+  const { show, sql, ada, alan, tenantId, tokenOf, collectionId } = scene
+  await show('changePreferences', {
+    accountId: ada.accountId,
+    body: { locale: 'en-GB', time_zone: 'Europe/London', week_start: 'MONDAY', client: { theme: 'dark' } },
+  })
+  const providerId = randomUUIDv7()
+  const identityId = randomUUIDv7()
+  await sql`
+    insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject)
+    values (${tenantId}, ${identityId}, ${providerId}, ${alan.accountId}, 'https://sso.acme.example', '1912')`
   await show('getOwnAccount')
+  await show('disconnectIdentity', { accountId: alan.accountId, identityId })
   await show('listAccounts', { kind: 'PERSON', size: 2 })
   await show('getAccount', { accountId: alan.accountId })
   const invited = await show('inviteAccount', {

@@ -104,8 +104,9 @@ async function readForMail(
   return installation.transaction(sender, { tenantId, readOnly: true }, async (ctx) => {
     const { tx } = ctx
     const [[person], [place], [entry]] = await Promise.all([
-      tx<{ email: string; display_name: string | null }[]>`
-        select a.email, a.display_name from account a
+      tx<{ email: string; display_name: string | null; locale: string | null; time_zone: string | null }[]>`
+        select a.email, a.display_name, p.locale, p.time_zone from account a
+        left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
         where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null
         and (not ${isForAdministrators} or a.id in (${administratorsOf(tx, tenantId)}))`,
       tx<Place[]>`select display_name, default_locale, default_time_zone from tenant where id = ${tenantId}`,
@@ -114,7 +115,15 @@ async function readForMail(
     ])
     if (!person || !place) return undefined
     const params = to === 'operators' ? await readJournalled(ctx, id) : entry?.params
-    return { place, recipient: { accountId, name: person.display_name, address: person.email }, params }
+    return {
+      place: {
+        ...place,
+        default_locale: person.locale ?? place.default_locale,
+        default_time_zone: person.time_zone ?? place.default_time_zone,
+      },
+      recipient: { accountId, name: person.display_name, address: person.email },
+      params,
+    }
   })
 }
 

@@ -71,6 +71,21 @@ export const identityEvents = defineEvents({
     data: z.object({ id: uuid, provider_id: uuid }),
     example: { ...ada, provider_id: exampleId(9) },
   },
+  'identity.account.disconnected': {
+    when: 'an identity at a provider was taken from an account',
+    ...ofAccount,
+    data: z.object({ id: uuid, provider_id: uuid }),
+    example: { ...ada, provider_id: exampleId(9) },
+  },
+  'identity.account.preferences_changed': {
+    when: 'the name or a preference of an account was changed',
+    ...ofAccount,
+    data: z.object({
+      id: uuid,
+      changed: z.array(z.string()).readonly().describe('the names of the members that changed'),
+    }),
+    example: { ...ada, changed: ['locale'] },
+  },
   'identity.second_factor.confirmed': factor('an account put a second factor in force'),
   'identity.second_factor.replaced': factor('an account moved its second factor to another app'),
   'identity.second_factor.removed': factor('the second factor of an account was removed'),

@@ -10,18 +10,21 @@ const kind = z.enum(['PERSON', 'SERVICE'])
 
 const ofDirectory = 'what a directory, or whoever invites, calls the account'
 
+/** Identities at identity providers that an account is connected with. */
+export const identities = z
+  .array(
+    z.object({
+      id: uuid,
+      provider_id: uuid,
+      connected_at: moment.describe('when the identity was connected'),
+      last_used_at: moment,
+    }),
+  )
+  .describe('at identity providers')
+
 const Administered = z
   .object({
-    identities: z
-      .array(
-        z.object({
-          id: uuid,
-          provider_id: uuid,
-          connected_at: moment.describe('when the identity was connected'),
-          last_used_at: moment,
-        }),
-      )
-      .describe('at identity providers'),
+    identities,
     has_password: z.boolean(),
     has_second_factor: z.boolean().describe('whether a second factor is in force'),
     last_seen_at: moment.nullable().describe('the last use of a session or token, to the minute'),
@@ -188,6 +191,22 @@ export const accountOperations = defineOperations('identity', {
       'roles, assignments and connected identities stay, for the return; webhooks that act for the account are disabled',
       'an account that is disabled stays as it is, and nothing is written',
       'a step-up is needed until a session can be elevated',
+    ],
+  },
+  disconnectIdentity: {
+    method: 'DELETE',
+    path: '/accounts/{accountId}/identities/{identityId}',
+    summary: 'Take away an identity at a provider, with which the account signs in',
+    spec: 'people 1, I5',
+    params: z.strictObject({ accountId: uuid, identityId: uuid }),
+    success: { status: 204 },
+    needs: { caller: 'account', changes: 'ways in', stepUp: true, others: 'ADMIN' },
+    actsOn: 'account',
+    refuses: ['account.last_way_in', 'membership.last_owner'],
+    recovery: { refused: 'at the database an account is disabled' },
+    assumed: [
+      'the own last way in is refused; an administrator may take the last one of somebody else, but not of the last owner',
+      'sessions go on: `:disable` or `:revoke-others` ends them',
     ],
   },
   enableAccount: {

@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { SecondFactor } from '../second-factor/operations.ts'
 import { weekStarts } from '../settings/operations.ts'
-import { moment, role, uuid, version } from '../vocabulary.ts'
-import { accountState } from './accounts.ts'
+import { moment, role, scope, uuid, version } from '../vocabulary.ts'
+import { accountState, identities } from './accounts.ts'
+import { preferenceMembers } from './preferences.ts'
 
 const OwnAccount = z
   .object({
@@ -38,6 +39,15 @@ const OwnAccount = z
       })
       .nullable()
       .describe('null: the installation names none'),
+    preferences: z.object(preferenceMembers).describe('what the account chose; null: as the workspace has it'),
+    identities,
+    credential: z
+      .object({
+        kind: z.enum(['SESSION', 'PERSONAL', 'SERVICE']),
+        scopes: z.array(scope),
+        expires_at: moment.nullable(),
+      })
+      .describe('with which this call was made'),
     created_at: moment,
     version,
   })

@@ -11,6 +11,11 @@ export const identityProblems = {
     params: ['state'],
     says: 'The account waits for no invitation: it is {state}.',
   },
+  'account.last_way_in': {
+    status: 409,
+    says: 'It is the only way in that the account has.',
+    remedy: 'First set a password that serves, or connect another identity.',
+  },
   'mail.limited': {
     status: 429,
     params: ['limit', 'window_seconds'],

@@ -31,7 +31,8 @@ interface Standing {
 
 /**
  * Refuses what the operation would do to another account above the caller. An unknown account has no ceiling; the rule
- * refuses it; so has one of another workspace, on which an operator acts for the installation. Refuses auth.role_required, admin.operator_required.
+ * refuses it; so has one of another workspace, on which an operator acts for the installation. Refuses auth.scope_required,
+ * auth.role_required, admin.operator_required.
  */
 export async function keepCeiling(ctx: Ctx, operation: Operation, received: Named): Promise<void> {
   const { actor } = ctx
@@ -41,7 +42,7 @@ export async function keepCeiling(ctx: Ctx, operation: Operation, received: Name
   if (!named) return
   const [standing] = await findStandings(ctx, actor.tenantId, named)
   if (standing?.id === actor.accountId) return
-  if (needs.caller === 'account' && needs.others) demandRole(actor, needs.others)
+  if (needs.caller === 'account' && needs.others) demandOthers(actor, needs.others)
   if (standing) refuseAbove(actor, standing, actsOn === 'account' || actsOn === 'token')
 }
 
@@ -56,6 +57,12 @@ export async function keepCeilingOfEach(ctx: Ctx, accountIds: readonly string[])
 function refuseAbove(actor: AccountActor, standing: Standing, comparesRoles: boolean): void {
   if (standing.is_operator && (!actor.isOperator || actor.probationUntil)) refuse('admin.operator_required')
   if (comparesRoles && standing.role !== null) demandRole(actor, standing.role)
+}
+
+/** Any credential serves the own account; another's takes the scope of administrators, too. */
+function demandOthers(actor: AccountActor, role: Role): void {
+  if (!actor.scopes.includes('workspace:admin')) refuse('auth.scope_required', { scope: 'workspace:admin' })
+  demandRole(actor, role)
 }
 
 function demandRole(actor: AccountActor, role: Role): void {

@@ -44,7 +44,8 @@ export function accountColumns(ctx: Ctx, tenantId: string): Part {
     ) end as admin`
 }
 
-const identities = (ctx: Ctx): Part => ctx.tx.part`coalesce((
+/** The identities of the account `a`, as JSON. */
+export const identities = (ctx: Ctx): Part => ctx.tx.part`coalesce((
   select json_agg(json_build_object('id', k.id, 'provider_id', k.provider_id,
     'connected_at', ${inJson(ctx, ctx.tx.part`k.connected_at`)}, 'last_used_at', ${inJson(ctx, ctx.tx.part`k.last_used_at`)}) order by k.id)
   from connected_identity k where k.tenant_id = a.tenant_id and k.account_id = a.id), '[]')`

@@ -1,0 +1,73 @@
+/** Preferences of accounts. Spec: people 1, N7. */
+import { z } from 'zod'
+import { defineOperations } from '../operation.ts'
+import { weekStarts } from '../settings/operations.ts'
+import { text, uuid, version } from '../vocabulary.ts'
+
+const longestClient = 16 * 1024
+const deepestClient = 5
+
+/** About how many bytes a value has as JSON, and how deep it is. */
+function measured(value: unknown): { readonly bytes: number; readonly depth: number } {
+  if (typeof value === 'string') return { bytes: new TextEncoder().encode(value).length + 2, depth: 0 }
+  if (typeof value !== 'object' || value === null) return { bytes: String(value).length, depth: 0 }
+  const parts = Object.entries(value).map(([name, one]) => {
+    const part = measured(one)
+    return { ...part, bytes: part.bytes + (Array.isArray(value) ? 1 : name.length + 4) }
+  })
+  return {
+    bytes: 2 + parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    depth: 1 + Math.max(0, ...parts.map(({ depth }) => depth)),
+  }
+}
+
+const client = z.record(z.string(), z.unknown()).check((context) => {
+  const { bytes, depth } = measured(context.value)
+  const rule = bytes > longestClient ? 'value.too_large' : depth > deepestClient ? 'value.too_deep' : undefined
+  const params = bytes > longestClient ? { maximum: longestClient } : { maximum: deepestClient }
+  if (rule) context.issues.push({ code: 'custom', params: { rule, ...params }, input: context.value })
+})
+
+const weekStart = z.enum(weekStarts)
+export const preferenceMembers = {
+  locale: z.string().nullable().describe("as BCP 47; null: the workspace's"),
+  time_zone: z.string().nullable().describe("of the IANA database; null: the workspace's"),
+  week_start: weekStart.nullable().describe("the first day of a week; null: the installation's"),
+  client: z.record(z.string(), z.unknown()).nullable().describe('what a front end keeps'),
+}
+
+const AccountPreferences = z
+  .object({ account_id: uuid, display_name: z.string().nullable(), ...preferenceMembers, version })
+  .meta({ id: 'AccountPreferences' })
+export type AccountPreferences = z.output<typeof AccountPreferences>
+
+export const preferenceOperations = defineOperations('identity', {
+  changePreferences: {
+    method: 'PATCH',
+    path: '/accounts/{accountId}/preferences',
+    summary: 'Change the name, the locale, the time zone, the first day of the week, and what a front end keeps',
+    spec: 'people 1, N7',
+    patch: 'merge',
+    params: z.strictObject({ accountId: uuid }),
+    body: z
+      .strictObject({
+        display_name: text(1, 200).optional(),
+        locale: text(1, 64).nullish().describe("as BCP 47; null: the workspace's"),
+        time_zone: text(1, 64).nullish().describe("of the IANA database; null: the workspace's"),
+        week_start: weekStart.nullish().describe("the first day of a week; null: the installation's"),
+        client: client
+          .nullish()
+          .describe('what a front end keeps, which alone knows what it means: at most 16 KiB of JSON and 5 levels'),
+      })
+      .meta({ id: 'AccountPreferencesUpdate' }),
+    success: { status: 200, answer: AccountPreferences },
+    needs: { caller: 'account', others: 'ADMIN' },
+    actsOn: 'account',
+    ifMatch: true,
+    recovery: { refused: "they are the account's own affair" },
+    assumed: [
+      "an administrator changes another's name, locale and time zone; week_start and client are refused with auth.role_required",
+      'the entity tag is the one of the account',
+    ],
+  },
+})
