@@ -4614,6 +4614,7 @@ export type Server = {
   readonly mode: "multi" | "single"
   /** The first part of every event type. */
   readonly event_namespace: string
+  /** What the server can do. */
   readonly capabilities: {
     /** FOLDER: mails are written to a folder, and reach nobody by themselves. */
     readonly mail: "RELAY" | "FOLDER"
@@ -4626,6 +4627,7 @@ export type Server = {
     /** Whether files are taken. */
     readonly media: boolean
   }
+  /** The bounds of requests and answers. */
   readonly limits: {
     /** The largest body of any operation; many take less. */
     readonly body_bytes: number

@@ -10,21 +10,25 @@ const Server = z
     time: moment.describe("by the database's clock, which decides what is stored"),
     mode: z.enum(['multi', 'single']).describe('whether there are many workspaces, or a single one'),
     event_namespace: z.string().describe('the first part of every event type'),
-    capabilities: z.object({
-      mail: z
-        .enum(['RELAY', 'FOLDER'])
-        .describe('FOLDER: mails are written to a folder, and reach nobody by themselves'),
-      oauth: z.boolean().describe('whether other apps can ask people for consent'),
-      scim: z.boolean().describe('whether a directory can provision accounts'),
-      ai: z.boolean().describe('whether the installation offers a model'),
-      media: z.boolean().describe('whether files are taken'),
-    }).describe('what the server can do'),
-    limits: z.object({
-      body_bytes: z.int().describe('the largest body of any operation; many take less'),
-      page_size: z.int().describe('the largest page of lists that name no other'),
-      idempotency_hours: z.int().describe('how long a repeated `Idempotency-Key` gets the first answer'),
-      event_days: z.int().describe('how long events can be pulled'),
-    }).describe('the bounds of requests and answers'),
+    capabilities: z
+      .object({
+        mail: z
+          .enum(['RELAY', 'FOLDER'])
+          .describe('FOLDER: mails are written to a folder, and reach nobody by themselves'),
+        oauth: z.boolean().describe('whether other apps can ask people for consent'),
+        scim: z.boolean().describe('whether a directory can provision accounts'),
+        ai: z.boolean().describe('whether the installation offers a model'),
+        media: z.boolean().describe('whether files are taken'),
+      })
+      .describe('what the server can do'),
+    limits: z
+      .object({
+        body_bytes: z.int().describe('the largest body of any operation; many take less'),
+        page_size: z.int().describe('the largest page of lists that name no other'),
+        idempotency_hours: z.int().describe('how long a repeated `Idempotency-Key` gets the first answer'),
+        event_days: z.int().describe('how long events can be pulled'),
+      })
+      .describe('the bounds of requests and answers'),
     locales: z.array(z.string()).describe('the languages of mails'),
   })
   .meta({ id: 'Server' })
