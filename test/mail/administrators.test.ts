@@ -1,4 +1,5 @@
 /** Who is told of a password opening, in which words, and how often. Spec: Password opening, "administrators told". */
+import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sweepExpired } from '../../src/core/areas/auth/sign-in/jobs.ts'
 import { endForgottenOpenings } from '../../src/core/areas/tenants/jobs.ts'
@@ -28,6 +29,18 @@ async function mailsOf(tenantId: string, addresses: readonly string[]) {
   return addresses.flatMap((address) => relay.takenBy(address))
 }
 
+/** The address of somebody whose only role is a group's. */
+async function ofGroup(tenantId: string, role: 'ADMIN' | 'MEMBER'): Promise<string> {
+  const { oracle } = house.test
+  const email = await house.account(tenantId, { role: 'VIEWER' })
+  const groupId = randomUUIDv7()
+  await oracle`insert into account_group (tenant_id, id, name, name_fold) values (${tenantId}, ${groupId}, ${groupId}, ${groupId})`
+  await oracle`insert into membership (tenant_id, id, group_id, role) values (${tenantId}, ${randomUUIDv7()}, ${groupId}, ${role})`
+  await oracle`insert into group_member (tenant_id, group_id, account_id) select tenant_id, ${groupId}, id from account where email = ${email}`
+  await oracle`update account set group_ids = array[${groupId}::uuid] where email = ${email}`
+  return email
+}
+
 describe('an opening', () => {
   test('is told to each active owner and administrator of the workspace, to nobody else, and to each alone', async () => {
     const [id, other] = [await house.workspace({ displayName: 'Acme & Sons' }), await house.workspace()]
@@ -41,6 +54,8 @@ describe('an opening', () => {
       await house.account(other, { role: 'OWNER' }),
     ]
     await house.account(id, { role: 'ADMIN', kind: 'SERVICE' })
+    told.push(await ofGroup(id, 'ADMIN'))
+    untold.push(await ofGroup(id, 'MEMBER'))
     await house.open(id)
 
     const mails = await mailsOf(id, told)
@@ -55,7 +70,7 @@ describe('an opening', () => {
       expect(mail.html).toContain('Acme &amp; Sons')
       expect(mail.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated')
     }
-    expect(new Set(mails.map(({ mail }) => mail.messageId)).size, 'each mail is its own').toBe(2)
+    expect(new Set(mails.map(({ mail }) => mail.messageId)).size, 'each mail is its own').toBe(told.length)
   })
 
   test('that was closed is told once, and a close of nothing to nobody', async () => {

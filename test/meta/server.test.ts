@@ -30,7 +30,7 @@ describe('the server', () => {
     expect(text).not.toContain(productVersion)
     await sql`
       insert into ai_model (id, kind, display_name, base_url, completion_model, processor, jurisdiction)
-      values (gen_random_uuid(), 'OPENAI', 'M', 'https://ai.example', 'm', 'P', 'DE')`
+      values (gen_random_uuid(), 'NOOP', 'M', 'https://ai.example', 'm', 'P', 'EEA')`
     expect((await ask()).json.capabilities.ai).toBe(true)
     await sql`delete from ai_model`
   })

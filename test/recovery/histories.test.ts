@@ -9,7 +9,9 @@ import { randomUUIDv7 } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { leaveGroups } from '../../src/core/areas/access/group-rows.ts'
 import { revokeToken } from '../../src/core/areas/auth/token/access-token.ts'
+import { endWithoutRole } from '../../src/core/areas/memberships/group-roles.ts'
 import { removeMembership } from '../../src/core/areas/memberships/membership.ts'
 import { addOperator, removeOperator } from '../../src/core/areas/operators/register.ts'
 import { repeatSteps } from '../../src/core/areas/recovery/apply.ts'
@@ -21,6 +23,7 @@ import { repeatPurge } from '../../src/core/areas/tenants/purge/purge.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
 import { joinedWorkspace, plantAccount, plantToken } from '../kit/accounts.ts'
+import { system } from '../kit/events.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { keep, takeBack } from '../kit/rewinding.ts'
 
@@ -304,6 +307,47 @@ test('who was disabled is disabled again, with every token; who was let in again
   expect(await state()).toEqual({ gone: ['ACTIVE', 1], back: ['ACTIVE', 1] })
   expect((await reconcile()).done.map(({ what, id }) => [what, id])).toEqual([['account.disable', gone.accountId]])
   expect(await state()).toEqual({ gone: ['DISABLED', 0], back: ['ACTIVE', 1] })
+  expect((await reconcile()).done).toEqual([])
+})
+
+test('who had left by a group has left again, and whoever came into the group later stays', async () => {
+  await takeBack(own.oracle, 'base')
+  forget()
+  const { oracle } = own
+  const [{ tenantId }] = workspaces as [Workspace, Workspace, Workspace]
+  const gone = await plantAccount(own, tenantId)
+  const stays = await plantAccount(own, tenantId)
+  const groupId = randomUUIDv7()
+  await oracle`delete from membership where account_id in (${gone.accountId}, ${stays.accountId})`
+  await oracle`insert into account_group (tenant_id, id, name, name_fold) values (${tenantId}, ${groupId}, 'All', 'all')`
+  await oracle`insert into membership (tenant_id, id, group_id, role) values (${tenantId}, ${randomUUIDv7()}, ${groupId}, 'MEMBER')`
+  const join = ({ accountId }: { accountId: string }) =>
+    oracle.begin(async (sql) => {
+      await sql`insert into group_member (tenant_id, group_id, account_id) values (${tenantId}, ${groupId}, ${accountId})`
+      await sql`update account set group_ids = array[${groupId}::uuid] where id = ${accountId}`
+    })
+  await join(gone)
+  await plantToken(own, gone, { scopes: ['workspace:read'] })
+  await keep(oracle, 'grouped')
+  const leave = ({ accountId }: { accountId: string }) =>
+    own.installation.transaction(system, { tenantId }, async (ctx) => {
+      await leaveGroups(ctx, { tenantId, accountId, groupIds: [groupId] })
+      await endWithoutRole(ctx, tenantId, [accountId])
+    })
+  await leave(gone)
+  await join(stays)
+  await leave(stays)
+  const state = () => oracle`
+    select (select count(*) from group_member where account_id = ${gone.accountId})::int as groups,
+           (select group_ids from account where id = ${gone.accountId}) as group_ids,
+           (select count(*) from credential where account_id = ${gone.accountId} and revoked_at is null)::int as tokens`
+
+  await takeBack(oracle, 'grouped')
+  await join(stays)
+  expect(await state()).toEqual([{ groups: 1, group_ids: [groupId], tokens: 1 }])
+  expect((await reconcile()).done.map(({ what, id }) => [what, id])).toEqual([['account.leave', gone.accountId]])
+  expect(await state()).toEqual([{ groups: 0, group_ids: [], tokens: 0 }])
+  expect(await oracle`select 1 from group_member where account_id = ${stays.accountId}`).toHaveLength(1)
   expect((await reconcile()).done).toEqual([])
 })
 

@@ -1,5 +1,5 @@
 /**
- * Sight of events against `GET /containers`: whatever happens to containers, privacy and memberships, an event is
+ * Sight of events against `GET /containers`: whatever happens to containers, privacy, groups and memberships, an event is
  * delivered to the webhooks of exactly the accounts that are shown its container, and pulled by exactly these. 400
  * steps with SVC_FAULTS=full. Decisions 7, Sight of events; decisions 0101, 0155, 0156.
  */
@@ -84,6 +84,17 @@ test(`${steps} steps`, { timeout: 600_000 }, async () => {
     await sql`
       insert into container (tenant_id, id, kind, parent_id, name, rank) values (${tenantId}, ${id}, 'COLLECTION', ${oneOf(hubs)}, 'c', ${id})`
   const containers = [...hubs, ...collections]
+  const groups = Array.from({ length: 3 }, () => randomUUIDv7())
+  for (const id of groups)
+    await sql`insert into account_group (tenant_id, id, name, name_fold) values (${tenantId}, ${id}, ${id}, ${id})`
+  const joins = (accountId: string, groupId: string) =>
+    sql.begin(async (tx) => {
+      const { count } = await tx`delete from group_member where account_id = ${accountId} and group_id = ${groupId}`
+      if (count === 0)
+        await tx`insert into group_member (tenant_id, group_id, account_id) values (${tenantId}, ${groupId}, ${accountId})`
+      await tx`
+        update account set group_ids = array(select group_id from group_member where account_id = ${accountId}) where id = ${accountId}`
+    })
   await sql`truncate outbox_event` // what the first board was made of
 
   const acts: readonly (() => Promise<unknown>)[] = [
@@ -97,6 +108,11 @@ test(`${steps} steps`, { timeout: 600_000 }, async () => {
       values (${tenantId}, ${randomUUIDv7()}, ${oneOf(all).who.accountId}, ${oneOf(containers)}, 'VIEWER') on conflict do nothing`,
     () =>
       sql`delete from membership where account_id = ${oneOf(all).who.accountId} and container_id = ${oneOf(containers)}`,
+    () => joins(oneOf(all).who.accountId, oneOf(groups)),
+    () => sql`
+      insert into membership (tenant_id, id, group_id, container_id, role)
+      values (${tenantId}, ${randomUUIDv7()}, ${oneOf(groups)}, ${oneOf(containers)}, 'VIEWER') on conflict do nothing`,
+    () => sql`delete from membership where group_id = ${oneOf(groups)} and container_id = ${oneOf(containers)}`,
   ]
   const events = new Map<string, string>()
   let told = 0

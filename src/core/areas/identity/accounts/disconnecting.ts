@@ -7,7 +7,7 @@ import { providersInForce } from '../../auth/providers/in-force.ts'
 import { passwordsServe } from '../../auth/sign-in/sign-in-methods.ts'
 import { lockAccount } from '../../auth/token/ending.ts'
 import { keepAnOwner } from '../../memberships/last-owner.ts'
-import { lockMemberships } from '../../memberships/membership.ts'
+import { lockMemberships } from '../../access/held-role.ts'
 
 /** Refuses not_found, account.last_way_in, membership.last_owner. */
 export async function disconnectIdentity(
