@@ -36,11 +36,13 @@ const target = await performForAnswer(installation, backupOperations.createBacku
   body: { name: 'disk', kind: 'LOCAL', config: { path: 'archives' } },
 })
 const bare = postgres({ ...postgresOptions(superuser), max: 1, onnotice: () => undefined })
-const entities = (await installation.snapshot(tenantId, (tx) => readEntities(tx, 'TENANT_EXPORT'))).map(({ table, owner, columns }) => {
-  const from = `from ${table} where ${owner} = '${tenantId}'`
-  const names = columns.map(({ name }) => name).join(', ')
-  return { copy: `copy (select ${names} ${from}) to stdout`, count: `select count(*)::int as count ${from}` }
-})
+const entities = (await installation.snapshot(tenantId, (tx) => readEntities(tx, 'TENANT_EXPORT'))).map(
+  ({ table, owner, columns }) => {
+    const from = `from ${table} where ${owner} = '${tenantId}'`
+    const names = columns.map(({ name }) => name).join(', ')
+    return { copy: `copy (select ${names} ${from}) to stdout`, count: `select count(*)::int as count ${from}` }
+  },
+)
 let rowsThere = 0
 for (const { count } of entities) rowsThere += (await bare.unsafe<{ count: number }[]>(count))[0]!.count
 

@@ -343,6 +343,40 @@ ALTER TABLE automation_rule FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON automation_rule TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON automation_rule TO svc_tenant;
 
+CREATE TABLE backup (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  target_id uuid NOT NULL,
+  job_id uuid NOT NULL,
+  schedule_id uuid,
+  state text DEFAULT 'QUEUED'::text NOT NULL,
+  path text,
+  snapshot_at timestamp with time zone,
+  row_count bigint,
+  size_bytes bigint,
+  recipients jsonb DEFAULT '[]'::jsonb NOT NULL,
+  verified jsonb DEFAULT '[]'::jsonb NOT NULL,
+  is_damaged boolean DEFAULT false NOT NULL,
+  proven_at timestamp with time zone,
+  kept_until timestamp with time zone,
+  failure text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT backup_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT backup_path CHECK ((state <> ALL (ARRAY['COMPLETE'::text, 'MISSING'::text])) OR path IS NOT NULL),
+  CONSTRAINT backup_state_check CHECK (state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'COMPLETE'::text, 'FAILED'::text, 'REMOVING'::text, 'MISSING'::text]))
+);
+CREATE INDEX backup_by_id ON backup USING btree (id);
+CREATE INDEX backup_expiring ON backup USING btree (kept_until) WHERE kept_until IS NOT NULL AND state <> 'REMOVING'::text;
+CREATE INDEX backup_good ON backup USING btree (tenant_id, id) WHERE state = 'COMPLETE'::text AND NOT is_damaged;
+CREATE INDEX backup_open ON backup USING btree (id) WHERE state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'REMOVING'::text]);
+ALTER TABLE backup ENABLE ROW LEVEL SECURITY;
+ALTER TABLE backup FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON backup TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON backup TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup TO svc_tenant;
+
 CREATE TABLE backup_target (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,

@@ -74,7 +74,10 @@ export async function readBackupArchive(folder: string, identity: string): Promi
       const lines = plain.toString('utf8').split('\n')
       if (plain.length !== file.bytes || lines.pop() !== '' || lines.length !== file.rows)
         throw new Error(`${file.name} has other lines`)
-      entities.set(file.entity, lines.map((line) => JSON.parse(line) as Record<string, unknown>))
+      entities.set(
+        file.entity,
+        lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+      )
     }
     const contents = new Map<string, Buffer>()
     for (const line of entities.get('media_files') ?? []) {
@@ -126,13 +129,17 @@ function bech32(prefix: string, bytes: Uint8Array): string {
   const alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   const words = (bits.match(/.{1,5}/g) ?? []).map((word) => Number.parseInt(word.padEnd(5, '0'), 2))
-  const expanded = [...prefix].map((c) => c.charCodeAt(0) >> 5).concat(0, ...[...prefix].map((c) => c.charCodeAt(0) & 31))
+  const expanded = [...prefix]
+    .map((c) => c.charCodeAt(0) >> 5)
+    .concat(0, ...[...prefix].map((c) => c.charCodeAt(0) & 31))
   const polymod = (values: readonly number[]) =>
     values.reduce((sum, value) => {
       const top = sum >>> 25
       const next = (((sum & 0x1ffffff) << 5) ^ value) >>> 0
       const generators = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
-      return generators.reduce((mixed, generator, at) => (((top >> at) & 1) === 1 ? mixed ^ generator : mixed), next) >>> 0
+      return (
+        generators.reduce((mixed, generator, at) => (((top >> at) & 1) === 1 ? mixed ^ generator : mixed), next) >>> 0
+      )
     }, 1)
   const check = polymod([...expanded, ...words, 0, 0, 0, 0, 0, 0]) ^ 1
   const checksum = [0, 1, 2, 3, 4, 5].map((at) => (check >>> (5 * (5 - at))) & 31)

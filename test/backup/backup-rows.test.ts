@@ -20,7 +20,8 @@ let targetId: string
 const recipient = () => generateX25519Identity().then(identityToRecipient)
 
 beforeAll(async () => {
-  both = await twoWays()
+  // Less than clocks may differ by: a test that lets that much pass moves no clock.
+  both = await twoWays({ purgeSettleSeconds: 30 })
   const made = await both.call('recovery', ops.createBackupTarget, {
     body: { name: 'disk', kind: 'LOCAL', config: { path: 'disk' } },
   })
@@ -80,7 +81,10 @@ describe.each(ways)('a backup by %s', (way) => {
         { recipients: [good, wrong] },
         ['request.invalid', [{ pointer: '/recipients/1', code: 'value.format', params: { format: 'age-recipient' } }]],
       ],
-      [{ recipients: [good, good] }, ['request.invalid', [{ pointer: '/recipients', code: 'list.unique', params: {} }]]],
+      [
+        { recipients: [good, good] },
+        ['request.invalid', [{ pointer: '/recipients', code: 'list.unique', params: {} }]],
+      ],
     ]
     for (const [more, expected] of cases)
       expect(await refusal(both.call(way, ops.createBackup, { body: { ...body, ...more } }))).toEqual(expected)
@@ -88,7 +92,12 @@ describe.each(ways)('a backup by %s', (way) => {
     expect(await both.sql`select from backup where tenant_id = ${tenantId}`).toHaveLength(0)
 
     const asked = await both.call(way, ops.createBackup, { body: { ...body, recipients: [good], keep_days: 10 } })
-    expect(asked).toMatchObject({ state: 'QUEUED', kept_by: ['HAND'], recipients: [{ kind: 'OUTSIDE', id: good }], version: 1 })
+    expect(asked).toMatchObject({
+      state: 'QUEUED',
+      kept_by: ['HAND'],
+      recipients: [{ kind: 'OUTSIDE', id: good }],
+      version: 1,
+    })
     expect(Date.parse(asked.kept_until!) - Date.parse(asked.created_at)).toBe(10 * 86_400_000)
     expect(await show(asked.id, way)).toEqual(asked)
     const [job] = await both.sql`select kind, params->>'target_id' as target from job where id = ${asked.job_id}`
@@ -104,7 +113,10 @@ describe.each(ways)('a backup by %s', (way) => {
       select action, params->>'target_id' as target from audit_entry where tenant_id = ${tenantId} and subject_id = ${old.id} order by id`
     const journal = await both.sql`
       select action, params->>'target_id' as target from journal where workspace_id = ${tenantId} and subject_id = ${old.id} order by id`
-    const expected = ['tenant.backup_requested', 'tenant.backup_removed'].map((action) => ({ action, target: targetId }))
+    const expected = ['tenant.backup_requested', 'tenant.backup_removed'].map((action) => ({
+      action,
+      target: targetId,
+    }))
     expect([...trail]).toEqual(expected)
     expect([...journal]).toEqual(expected)
   })
@@ -284,16 +296,25 @@ describe('the people of a workspace', () => {
     expect((await call('POST', '/backups', { body: { target_id: own!.id, tenant_id: mine.id } })).status).toBe(202)
 
     const elsewhere = await call('POST', '/backups', { body: { target_id: targetId, tenant_id: theirs.id } })
-    expect([elsewhere.status, elsewhere.json.errors]).toEqual([422, [{ pointer: '/tenant_id', code: 'reference.unknown', params: {} }]])
+    expect([elsewhere.status, elsewhere.json.errors]).toEqual([
+      422,
+      [{ pointer: '/tenant_id', code: 'reference.unknown', params: {} }],
+    ])
     const [others] = await both.sql<{ id: string }[]>`select id from backup_target where tenant_id = ${theirs.id}`
     expect((await call('POST', '/backups', { body: { target_id: others!.id } })).status).toBe(422)
-    expect((await call('GET', '/backups')).json.data.map(({ tenant_id }: Backup) => tenant_id)).toEqual([mine.id, mine.id])
+    expect((await call('GET', '/backups')).json.data.map(({ tenant_id }: Backup) => tenant_id)).toEqual([
+      mine.id,
+      mine.id,
+    ])
     expect((await call('GET', `/backups?tenant_id=${theirs.id}`)).json.data).toEqual([])
     expect((await call('GET', `/backups/${foreign.id}`)).status).toBe(404)
     expect((await call('POST', `/backups/${foreign.id}:verify`, { body: { depth: 'HASHES' } })).status).toBe(404)
     const proof = await plantProof(both.daemon.db.sql, admin, { operation: 'removeBackup', target: foreign.id })
-    expect((await call('DELETE', `/backups/${foreign.id}`, { headers: { 'x-service-step-up': proof } })).status).toBe(404)
-    const journalled = await both.sql`select from journal where action = 'tenant.backup_requested' and workspace_id = ${mine.id}`
+    expect((await call('DELETE', `/backups/${foreign.id}`, { headers: { 'x-service-step-up': proof } })).status).toBe(
+      404,
+    )
+    const journalled =
+      await both.sql`select from journal where action = 'tenant.backup_requested' and workspace_id = ${mine.id}`
     expect(journalled).toHaveLength(2)
   })
 
@@ -356,7 +377,11 @@ describe('a verification', () => {
     )
     const backup = await backedUp(mine.id)
     const job = await verify(backup, 'api')
-    expect(job).toMatchObject({ kind: 'BACKUP_VERIFY', state: 'SUCCEEDED', result: { target_id: targetId, path: backup.path } })
+    expect(job).toMatchObject({
+      kind: 'BACKUP_VERIFY',
+      state: 'SUCCEEDED',
+      result: { target_id: targetId, path: backup.path },
+    })
     expect(Number(job.progress.done)).toBeGreaterThan(100_000)
     const { verified } = await show(backup.id)
     expect(verified).toMatchObject([{ depth: 'HASHES', ok: true, failure: null }])
@@ -388,14 +413,21 @@ describe('a verification', () => {
       [file, flip, 'archive.checksum'],
       [file, (bytes: Buffer) => Buffer.concat([bytes, bytes]), 'archive.too_long'],
       [join(at(backup.path), 'manifest.sig'), () => Buffer.from('{}'), 'archive.unsigned'],
-      [join(at(backup.path), 'manifest.json'), (bytes: Buffer) => Buffer.from(bytes.toString().replace('"slug": "', '"slug": "x')), 'archive.unsigned'],
+      [
+        join(at(backup.path), 'manifest.json'),
+        (bytes: Buffer) => Buffer.from(bytes.toString().replace('"slug": "', '"slug": "x')),
+        'archive.unsigned',
+      ],
     ] as const) {
       const back = spoilt(path, change)
       expect((await verify(backup)).failure).toBe(failure)
       back()
       const [newer, older] = [await show(backup.id), await show(old.id)]
       expect([newer.kept_by, older.kept_by, newer.failure]).toEqual([['HAND'], ['NEWEST_GOOD', 'HAND'], failure])
-      expect(await refusal(both.call('recovery', ops.removeBackup, { backupId: old.id }))).toEqual(['backup.kept', { reason: 'NEWEST_GOOD' }])
+      expect(await refusal(both.call('recovery', ops.removeBackup, { backupId: old.id }))).toEqual([
+        'backup.kept',
+        { reason: 'NEWEST_GOOD' },
+      ])
     }
     expect((await verify(backup)).state).toBe('SUCCEEDED')
     expect((await show(backup.id)).kept_by).toEqual(['NEWEST_GOOD', 'HAND'])
@@ -425,7 +457,8 @@ describe('a verification', () => {
     const name = 'labels.jsonl.zst.age'
     const theirManifest = JSON.parse(readFileSync(join(at(foreign.path), 'manifest.json'), 'utf8'))
     const manifest = JSON.parse(readFileSync(join(at(backup.path), 'manifest.json'), 'utf8'))
-    const of = (entity: string, { files }: { files: { entity: string }[] }) => files.findIndex((one) => one.entity === entity)
+    const of = (entity: string, { files }: { files: { entity: string }[] }) =>
+      files.findIndex((one) => one.entity === entity)
     manifest.files[of('labels', manifest)] = theirManifest.files[of('labels', theirManifest)]
     writeFileSync(join(at(backup.path), name), readFileSync(join(at(foreign.path), name)))
     writeFileSync(join(at(backup.path), 'manifest.json'), JSON.stringify(manifest))
@@ -440,7 +473,11 @@ describe('a verification', () => {
     writeFileSync(folder, 'no folder')
     try {
       expect((await verify(backup)).failure).toMatch(/^target\./)
-      expect(await show(backup.id)).toMatchObject({ state: 'COMPLETE', failure: null, kept_by: ['NEWEST_GOOD', 'HAND'] })
+      expect(await show(backup.id)).toMatchObject({
+        state: 'COMPLETE',
+        failure: null,
+        kept_by: ['NEWEST_GOOD', 'HAND'],
+      })
     } finally {
       rmSync(folder)
       renameSync(`${folder}-away`, folder)
@@ -461,6 +498,8 @@ describe('a verification', () => {
     const entries = await both.sql`
       select params->>'failure' as failure from audit_entry where tenant_id = ${mine.id} and action = 'tenant.backup_verification_failed'`
     expect([...entries]).toEqual([{ failure: 'archive.incomplete' }])
-    expect(await both.sql`select from journal where workspace_id = ${mine.id} and action = 'tenant.backup_verification_failed'`).toHaveLength(1)
+    expect(
+      await both.sql`select from journal where workspace_id = ${mine.id} and action = 'tenant.backup_verification_failed'`,
+    ).toHaveLength(1)
   })
 })

@@ -37,8 +37,7 @@ beforeAll(async () => {
 afterAll(() => one.close())
 
 const folderOf = (path: string | null) => join(one.installation.config.backupDir, 'archives', path ?? '')
-const mediaOf = (tenantId: string) =>
-  join(one.installation.config.backupDir, 'archives', 'tenants', tenantId, 'media')
+const mediaOf = (tenantId: string) => join(one.installation.config.backupDir, 'archives', 'tenants', tenantId, 'media')
 
 async function backedUp(tenantId: string, recipients: string[] = [recipient]) {
   const asked = await one.asRecovery(operations.createBackup, {
@@ -131,9 +130,21 @@ describe('a backup', () => {
       await importArchive(other.sql, { ...read, bytes: new Map() })
       const before = await contents(one.oracle, tenant.id)
       // Its own row moved on when it was complete.
-      const own = (rows: Record<string, string[]>) => ({ ...rows, backup: rows['backup']?.filter((row) => !row.includes(backup.id)) })
+      const own = (rows: Record<string, string[]>) => ({
+        ...rows,
+        backup: rows['backup']?.filter((row) => !row.includes(backup.id)),
+      })
       expect(own(await contents(other.sql, tenant.id))).toEqual(own(before))
-      for (const table of ['second_factor', 'recovery_code', 'password_history', 'connected_identity', 'identity_provider', 'sealed_value', 'backup_target', 'backup'])
+      for (const table of [
+        'second_factor',
+        'recovery_code',
+        'password_history',
+        'connected_identity',
+        'identity_provider',
+        'sealed_value',
+        'backup_target',
+        'backup',
+      ])
         expect(before[table]?.length, table).toBeGreaterThan(0)
       expect(before['account']?.join()).toContain('argon2id-of-ada')
     } finally {
@@ -168,9 +179,21 @@ describe('a backup', () => {
     expect(hashes).toHaveLength(1)
     const clear = stored.map(({ name, text }) => (name.startsWith('manifest') ? text : name)).join('\n')
     for (const hash of hashes) expect(clear).not.toContain(hash)
-    expect(Object.keys(manifest).toSorted()).toEqual(
-      ['files', 'format', 'format_version', 'job_id', 'kind', 'media', 'omitted', 'product_version', 'recipients', 'schema_version', 'sealed_under', 'snapshot_at', 'tenant'],
-    )
+    expect(Object.keys(manifest).toSorted()).toEqual([
+      'files',
+      'format',
+      'format_version',
+      'job_id',
+      'kind',
+      'media',
+      'omitted',
+      'product_version',
+      'recipients',
+      'schema_version',
+      'sealed_under',
+      'snapshot_at',
+      'tenant',
+    ])
   })
 
   test('sends the bytes of a file once per target and recipients, and again for others, who could not read them', async () => {

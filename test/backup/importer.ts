@@ -143,7 +143,11 @@ const tables: Readonly<Record<string, string>> = {
 /** Writes the archive into another database, in the order of the manifest, and its files into the store of media. */
 export async function importArchive(
   sql: postgres.Sql,
-  { manifest, entities, bytes }: Pick<Imported, 'entities' | 'bytes'> & {
+  {
+    manifest,
+    entities,
+    bytes,
+  }: Pick<Imported, 'entities' | 'bytes'> & {
     readonly manifest: Pick<Manifest, 'tenant'> & { readonly files: readonly { readonly entity: string }[] }
   },
   store?: string,

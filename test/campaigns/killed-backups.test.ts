@@ -36,7 +36,9 @@ beforeAll(async () => {
   workspace = await one.provision()
   tenantId = workspace.tenant.id
   targetId = (
-    await one.asRecovery(ops.createBackupTarget, { body: { name: 'disk', kind: 'LOCAL', config: { path: 'archives' } } })
+    await one.asRecovery(ops.createBackupTarget, {
+      body: { name: 'disk', kind: 'LOCAL', config: { path: 'archives' } },
+    })
   ).id
   archives = join(one.installation.config.backupDir, 'archives', 'tenants', tenantId)
   identity = await generateX25519Identity()

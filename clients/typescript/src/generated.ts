@@ -1462,6 +1462,38 @@ export type AiModelFailedProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The backup stays ({reason}): a legal hold is in force, or it is the newest good one of its workspace. */
+export type BackupKeptProblem = {
+  readonly type: "urn:problem:svc:backup.kept"
+  readonly status: 409
+  readonly code: "backup.kept"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** A code of what went wrong. */
+    readonly reason: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The backup is {state}. */
+export type BackupStateProblem = {
+  readonly type: "urn:problem:svc:backup.state"
+  readonly status: 409
+  readonly code: "backup.state"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The state that it is in. */
+    readonly state: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The daemon may not call this target. */
 export type WebhookTargetForbiddenProblem = {
   readonly type: "urn:problem:svc:webhook.target_forbidden"
@@ -1716,19 +1748,36 @@ export type AuditEntry = {
 }
 
 export type Backup = {
-  /** As :replace-legal-holds takes it. */
-  readonly path: string
-  /** Which of the listed kinds it is. */
-  readonly kind: "TENANT_EXPORT"
+  readonly id: string
   /** The workspace. */
   readonly tenant_id: string
+  /** The backup target. */
+  readonly target_id: string
+  /** Below the target; null: nothing whole is there. */
+  readonly path: string | null
+  /** The schedule that made it; null: a person asked for it. */
+  readonly schedule_id: string | null
+  /** The job: `GET /jobs/{jobId}` tells how far it is. */
+  readonly job_id: string
+  /** The state that it is in. */
+  readonly state: "QUEUED" | "RUNNING" | "COMPLETE" | "FAILED" | "REMOVING" | "MISSING"
+  /** The moment that it holds. */
+  readonly snapshot_at: string | null
+  /** How many there are. */
+  readonly rows: Int64 | null
+  /** Of its own files; the bytes of files of people are shared by all backups of the workspace at the target. */
+  readonly size_bytes: Int64 | null
+  readonly recipients: readonly BackupRecipient[]
+  /** The latest 20, oldest first. */
+  readonly verified: readonly BackupVerification[]
+  /** Why it stays; empty: it may go. */
+  readonly kept_by: readonly ("LAST" | "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY" | "YEARLY" | "MIN_DAYS" | "NEWEST_GOOD" | "HOLD" | "HAND")[]
+  /** Until when HAND keeps it; null: until somebody removes it. */
+  readonly kept_until: string | null
+  /** A code, once it is FAILED or MISSING. */
+  readonly failure: string | null
   readonly created_at: string
-  /** How long it is, in bytes. */
-  readonly size_bytes: Int64
-  /** Null while the archive is not complete. */
-  readonly product_version: string | null
-  /** Whether its manifest is there, which is written last. */
-  readonly complete: boolean
+  readonly version: number
 }
 
 export type BackupProbeStep = {
@@ -1737,6 +1786,13 @@ export type BackupProbeStep = {
   readonly ok: boolean
   /** A code. */
   readonly error: string | null
+}
+
+export type BackupRecipient = {
+  /** RING: a master key of the installation; OUTSIDE: an age recipient. */
+  readonly id: string
+  /** Which of the listed kinds it is. */
+  readonly kind: "RING" | "OUTSIDE"
 }
 
 export type BackupTarget = {
@@ -1773,6 +1829,21 @@ export type BackupTargetConfig = {
   readonly username?: string
   /** SFTP: the server's key as known_hosts has it: `ssh-ed25519 AAAA…`. */
   readonly host_key?: string
+}
+
+export type BackupVerification = {
+  readonly depth: "HASHES"
+  /** When it happened. */
+  readonly at: string
+  /** Whether it went well. */
+  readonly ok: boolean
+  /** A code; null: every byte was read, and is as it was written. */
+  readonly failure: string | null
+}
+
+export type BackupVerificationRequest = {
+  /** HASHES: every byte is read, decrypted and counted. */
+  readonly depth: "HASHES"
 }
 
 export type Board = {
@@ -3521,8 +3592,8 @@ export type ItemUpdate = {
 
 export type JobProgress = {
   /** What is being done. */
-  readonly phase: "WAITING" | "READING" | "SENDING" | "WORKING" | "DONE"
-  /** Rows while READING or WORKING, bytes while SENDING. */
+  readonly phase: "WAITING" | "READING" | "SENDING" | "READING_BACK" | "WORKING" | "DONE"
+  /** Rows while READING or WORKING, bytes while SENDING or READING_BACK. */
   readonly done: Int64
   /** Of the same; null while it is not known. */
   readonly total: Int64 | null
@@ -3532,7 +3603,7 @@ export type JobRef = {
   /** The job: `GET /jobs/{jobId}` tells how far it is. */
   readonly job_id: string
   /** Which of the listed kinds it is. */
-  readonly kind: "TENANT_EXPORT" | "TRASH_EMPTY" | "SEARCH_REINDEX" | "ITEM_BULK"
+  readonly kind: "TENANT_EXPORT" | "BACKUP" | "BACKUP_VERIFY" | "TRASH_EMPTY" | "SEARCH_REINDEX" | "ITEM_BULK"
   /** The state that it is in. */
   readonly state: "QUEUED" | "RUNNING" | "SUCCEEDED" | "FAILED"
   /** When it was asked for. */
@@ -3547,9 +3618,9 @@ export type JobRef = {
   readonly failure: string | null
   /** Once the job has ended; the members of its kind. */
   readonly result: {
-    /** TENANT_EXPORT: where the archive lies. */
+    /** TENANT_EXPORT, BACKUP: where the archive lies. */
     readonly target_id?: string
-    /** TENANT_EXPORT: the archive there. */
+    /** TENANT_EXPORT, BACKUP: the archive there. */
     readonly path?: string
     /** ITEM_BULK: how many items were `done`, and how many refused, by the code. */
     readonly counts?: Readonly<Record<string, number>>
@@ -3563,7 +3634,7 @@ export type JobRef = {
     }[]
     /** TRASH_EMPTY: how many rows of the trash. */
     readonly purged?: number
-    /** TENANT_EXPORT that has FAILED with media.damaged: files without their bytes, at most 100. */
+    /** TENANT_EXPORT or BACKUP that has FAILED with media.damaged: files without their bytes, at most 100. */
     readonly damaged_media_ids?: readonly string[]
   } | null
 }
@@ -3832,6 +3903,17 @@ export type MintedAccessToken = {
   readonly last_used_at: string | null
   /** Shown this one time only. */
   readonly token: string
+}
+
+export type NewBackup = {
+  /** The backup target. */
+  readonly target_id: string
+  /** Who can read it besides the installation. */
+  readonly recipients?: readonly string[]
+  /** Operators name the workspace; for others it is their own. */
+  readonly tenant_id?: string
+  /** How long it is kept; absent: until somebody removes it. */
+  readonly keep_days?: number
 }
 
 export type NewBackupTarget = {
@@ -4632,6 +4714,22 @@ export type StepUp = {
   readonly target_id?: string
 }
 
+export type StoredArchive = {
+  /** As :replace-legal-holds takes it. */
+  readonly path: string
+  /** Which of the listed kinds it is. */
+  readonly kind: "TENANT_EXPORT" | "TENANT_BACKUP"
+  /** The workspace. */
+  readonly tenant_id: string
+  readonly created_at: string
+  /** How long it is, in bytes. */
+  readonly size_bytes: Int64
+  /** Null while the archive is not complete. */
+  readonly product_version: string | null
+  /** Whether its manifest is there, which is written last. */
+  readonly complete: boolean
+}
+
 export type Summary = {
   /** In the workspace's language; empty where the model is a NOOP. */
   readonly summary: string
@@ -5258,7 +5356,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaNotReadyProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaNotReadyProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -6820,15 +6918,65 @@ export interface Operations {
     readonly steps: readonly BackupProbeStep[]
   }>
   /** The archives at a target, newest first; a workspace sees its own. `GET /backup-targets/{targetId}/backups` */
-  listBackups: (call: Call & {
+  listArchives: (call: Call & {
     readonly params: {
       /** The id of the target. */
       readonly targetId: string
     }
   }) => Promise<{
     /** What was asked for. */
-    readonly data: readonly Backup[]
+    readonly data: readonly StoredArchive[]
   }>
+  /** The backups of a workspace, newest first; an operator sees those of all. `GET /backups` */
+  listBackups: Paged<Call & {
+    readonly query?: {
+      /** The workspace. */
+      readonly tenant_id?: string
+      /** The backup target. */
+      readonly target_id?: string
+      readonly schedule_id?: string
+      /** The state that it is in. */
+      readonly state?: "QUEUED" | "RUNNING" | "COMPLETE" | "FAILED" | "REMOVING" | "MISSING"
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly Backup[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, Backup, false>
+  /** Back a workspace up to a target, encrypted, as a job. `POST /backups` */
+  createBackup: (call: Call & {
+    readonly body: NewBackup
+    readonly idempotencyKey?: string
+  }) => Promise<Backup>
+  /** One backup: how far it is, what it holds, and why it stays. `GET /backups/{backupId}` */
+  getBackup: (call: Call & {
+    readonly params: {
+      /** The id of the backup. */
+      readonly backupId: string
+    }
+  }) => Promise<Backup>
+  /** Remove a backup: the row at once, the archive as soon as its target obeys. `DELETE /backups/{backupId}` */
+  removeBackup: (call: Call & {
+    readonly params: {
+      /** The id of the backup. */
+      readonly backupId: string
+    }
+    readonly ifMatch?: number | string
+    readonly stepUp: string
+  }) => Promise<Backup>
+  /** Read every byte of a backup at its target, decrypt it and count it, as a job. `POST /backups/{backupId}:verify` */
+  verifyBackup: (call: Call & {
+    readonly params: {
+      /** The id of the backup. */
+      readonly backupId: string
+    }
+    readonly body: BackupVerificationRequest
+  }) => Promise<JobRef>
   /** The workspace's trail, newest first. `GET /audit` */
   listAuditEntries: Paged<Call & {
     readonly query?: {
@@ -7153,7 +7301,12 @@ export const operations = {
   createBackupTarget: {"method":"POST","path":"/backup-targets","sends":"json","key":true},
   deleteBackupTarget: {"method":"DELETE","path":"/backup-targets/{targetId}"},
   testBackupTarget: {"method":"POST","path":"/backup-targets/{targetId}:test"},
-  listBackups: {"method":"GET","path":"/backup-targets/{targetId}/backups","reads":true},
+  listArchives: {"method":"GET","path":"/backup-targets/{targetId}/backups","reads":true},
+  listBackups: {"method":"GET","path":"/backups","reads":true,"paged":true},
+  createBackup: {"method":"POST","path":"/backups","sends":"json","key":true},
+  getBackup: {"method":"GET","path":"/backups/{backupId}","reads":true},
+  removeBackup: {"method":"DELETE","path":"/backups/{backupId}"},
+  verifyBackup: {"method":"POST","path":"/backups/{backupId}:verify","sends":"json"},
   listAuditEntries: {"method":"GET","path":"/audit","reads":true,"paged":true},
   explainSignIn: {"method":"POST","path":"/audit/sign-in:explain","sends":"json"},
   getJob: {"method":"GET","path":"/jobs/{jobId}","reads":true},

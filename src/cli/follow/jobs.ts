@@ -36,8 +36,7 @@ const inBytes: readonly JobRef['kind'][] = ['TENANT_EXPORT', 'BACKUP', 'BACKUP_V
 /** `Reading  [####----------------]  20 %  2000 of 10000 rows` */
 export function progressLine({ kind, progress }: Pick<JobRef, 'kind' | 'progress'>): string {
   const { phase, done, total } = progress
-  const isInBytes =
-    phase === 'SENDING' || phase === 'READING_BACK' || (phase === 'DONE' && inBytes.includes(kind))
+  const isInBytes = phase === 'SENDING' || phase === 'READING_BACK' || (phase === 'DONE' && inBytes.includes(kind))
   const unit = isInBytes ? 'bytes' : 'rows'
   const share = bar(Number(done), total === null ? null : Number(total))
   const counts = total === null ? '' : `${done} of ${total} ${unit}`
@@ -59,6 +58,6 @@ const remedyOf = (failure: string) =>
       ? 'The disk of the data folder is full. An export needs space for one compressed archive there.'
       : failure.startsWith('archive.')
         ? 'The backup cannot be trusted. `svc backups list` shows the others; docs/runbooks/backups.md says what to do.'
-      : failure === 'media.damaged'
-        ? "Files of the workspace are missing or damaged; the daemon's log names them. docs/runbooks/backup-targets.md says what to do."
-        : "See the daemon's log for the cause."
+        : failure === 'media.damaged'
+          ? "Files of the workspace are missing or damaged; the daemon's log names them. docs/runbooks/backup-targets.md says what to do."
+          : "See the daemon's log for the cause."

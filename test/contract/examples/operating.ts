@@ -222,7 +222,8 @@ async function backups({ show, ask, tenantId, grace, daemon }: Scene, targetId: 
   const second = await ask('createBackup', { body }, grace)
   const booted = await bootInstallation(daemon.config, { works: false, applicationName: 'svc examples' })
   try {
-    for (const { job_id } of [first, second]) await backupTenantJob.run(booted.installation, { tenantId, jobId: job_id })
+    for (const { job_id } of [first, second])
+      await backupTenantJob.run(booted.installation, { tenantId, jobId: job_id })
   } finally {
     await booted.close()
   }

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core'
-import { type StoredArchive, backupOperations } from '../../../core/contract/backup/operations.ts'
+import { backupOperations, type StoredArchive } from '../../../core/contract/backup/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { findTarget } from '../../find/backup-targets.ts'
 import { moment } from '../../render/moment.ts'

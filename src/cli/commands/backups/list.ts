@@ -31,7 +31,10 @@ export default class BackupsList extends CallerCommand {
     '<%= config.bin %> backups list --workspace acme --state COMPLETE',
   ]
   static override flags = {
-    workspace: Flags.string({ summary: "Only this workspace's: its slug or id. For operators.", helpValue: 'WORKSPACE' }),
+    workspace: Flags.string({
+      summary: "Only this workspace's: its slug or id. For operators.",
+      helpValue: 'WORKSPACE',
+    }),
     state: Flags.string({ summary: 'Only those in this state.', options: backupStates }),
   }
 

@@ -29,7 +29,15 @@ import { failpoint } from '../../kernel/values/failpoint.ts'
 import { makeFolder } from '../../kernel/values/folder.ts'
 import { type Claim, claimJob, type JobPlace, type JobRun, type JobWork, Superseded } from '../jobs/run.ts'
 import type { ArchiveForm } from './archive-form.ts'
-import { archivePath, type Manifest, type ManifestFile, manifestName, mediaFiles, signatureName, storedOf } from './archive-format.ts'
+import {
+  archivePath,
+  type Manifest,
+  type ManifestFile,
+  manifestName,
+  mediaFiles,
+  signatureName,
+  storedOf,
+} from './archive-format.ts'
 import { manifestOf, signManifest } from './archive-manifest.ts'
 import { ArchiveFile, type WrittenArchive, writeArchive } from './archive-writer.ts'
 import { inLanes } from './lanes.ts'

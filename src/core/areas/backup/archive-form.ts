@@ -52,7 +52,9 @@ export async function underAge(keyring: Keyring, tenantId: string, outside: read
     storedSize: (bytes) => encryptedSize(names.length, bytes),
     mediaName: (sha256) =>
       encryptedMediaName(
-        createHmac('sha256', namingKey).update(lengthPrefixed(tenantId, sha256, ...names.toSorted())).digest('hex'),
+        createHmac('sha256', namingKey)
+          .update(lengthPrefixed(tenantId, sha256, ...names.toSorted()))
+          .digest('hex'),
       ),
   }
 }

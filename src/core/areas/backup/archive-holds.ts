@@ -76,7 +76,9 @@ export async function readLegalHoldsAt(
       errors: [{ pointer: '/archive/target_id', code: 'reference.unknown', params: {} }],
     })
   try {
-    return await withStore(installation, target, (store) => readLegalHolds(store, archive.path, tenantId, installation.keyring))
+    return await withStore(installation, target, (store) =>
+      readLegalHolds(store, archive.path, tenantId, installation.keyring),
+    )
   } catch (error) {
     throw error instanceof StoreFailure ? new Problem('backup.target_failed', { reason: error.reason }) : error
   }

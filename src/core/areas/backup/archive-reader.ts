@@ -77,7 +77,8 @@ export async function openArchive(store: Store, path: string, tenantId: string, 
   const text = await readSmall(store, `${path}/${manifestName}`, limits.manifestBytes, ['incomplete', 'manifest'])
   const manifest = manifestOf(text)
   if (manifest.tenant.id !== tenantId || manifest.job_id !== name.jobId) return invalid('other_workspace')
-  const identity = manifest.kind === 'TENANT_BACKUP' ? await openedBackup(store, path, keyring, manifest, text) : undefined
+  const identity =
+    manifest.kind === 'TENANT_BACKUP' ? await openedBackup(store, path, keyring, manifest, text) : undefined
 
   const rows = (entity: string) => rowsOf({ store, path, manifest, identity }, entity)
   return {

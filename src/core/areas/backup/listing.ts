@@ -1,6 +1,6 @@
 /** The archives at a target. Spec: decisions 4, A backup target. */
 
-import type { StoredArchive, backupOperations as ops } from '../../contract/backup/operations.ts'
+import type { backupOperations as ops, StoredArchive } from '../../contract/backup/operations.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'

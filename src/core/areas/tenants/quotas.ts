@@ -6,12 +6,12 @@ import { type QuotaName, quotaNames } from '../../contract/quotas.ts'
 import type { tenantOperations as ops } from '../../contract/tenants/operations.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { aiQuotas } from '../ai/token-budget.ts'
+import { exportQuotas } from '../backup/export-quota.ts'
 import { itemQuotas } from '../items/item-count.ts'
 import { mediaQuotas } from '../media/byte-count.ts'
 import { type Integer, type QuotaCounts, resolveQuotas } from '../settings/quotas.ts'
 import { readSettings } from '../settings/settings.ts'
 import { webhookQuotas } from '../webhooks/subscription.ts'
-import { exportQuotas } from '../backup/export-quota.ts'
 
 /** Calls of the current minute: each pays its share of 60 s in advance. The daemon spends them (daemon/rate.ts). */
 const rateQuotas = {

@@ -44,7 +44,11 @@ export const Backup = z
     state: z.enum(backupStates),
     snapshot_at: moment.nullable().describe('the moment that it holds'),
     rows: int64.nullable(),
-    size_bytes: int64.nullable().describe('of its own files; the bytes of files of people are shared by all backups of the workspace at the target'),
+    size_bytes: int64
+      .nullable()
+      .describe(
+        'of its own files; the bytes of files of people are shared by all backups of the workspace at the target',
+      ),
     recipients: z.array(
       z
         .object({

@@ -44,7 +44,9 @@ export const JobRef = z
         damaged_media_ids: z
           .array(uuid)
           .optional()
-          .describe('TENANT_EXPORT or BACKUP that has FAILED with media.damaged: files without their bytes, at most 100'),
+          .describe(
+            'TENANT_EXPORT or BACKUP that has FAILED with media.damaged: files without their bytes, at most 100',
+          ),
       })
       .nullable()
       .describe('once the job has ended; the members of its kind'),

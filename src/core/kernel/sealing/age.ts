@@ -128,7 +128,10 @@ export async function* decrypted(identity: AgeIdentity, source: AsyncIterable<Bu
   }
 }
 
-async function readPreamble(identity: AgeIdentity, pieces: AsyncIterator<Buffer>): Promise<{ key: Buffer; rest: Buffer }> {
+async function readPreamble(
+  identity: AgeIdentity,
+  pieces: AsyncIterator<Buffer>,
+): Promise<{ key: Buffer; rest: Buffer }> {
   let read: Buffer = Buffer.alloc(0)
   for (;;) {
     const end = endOfHeader(read)

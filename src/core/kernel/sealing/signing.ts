@@ -48,4 +48,6 @@ const signingKey = (keyring: Keyring, keyId: string, purpose: string): KeyObject
 const publicKeyFrom = (raw: Buffer) => createPublicKey({ key: Buffer.concat([spki, raw]), format: 'der', type: 'spki' })
 
 const publicKeyOf = (keyring: Keyring, keyId: string, purpose: string) =>
-  createPublicKey(signingKey(keyring, keyId, purpose)).export({ format: 'der', type: 'spki' }).subarray(spki.length)
+  createPublicKey(signingKey(keyring, keyId, purpose))
+    .export({ format: 'der', type: 'spki' })
+    .subarray(spki.length)

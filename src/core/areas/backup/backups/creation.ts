@@ -21,8 +21,7 @@ export async function vetRecipients(
 ): Promise<void> {
   if (new Set(recipients).size < recipients.length) refuseMember('/recipients', 'list.unique')
   for (const [at, recipient] of recipients.entries())
-    if (!(await isRecipient(recipient)))
-      refuseMember(`/recipients/${at}`, 'value.format', { format: 'age-recipient' })
+    if (!(await isRecipient(recipient))) refuseMember(`/recipients/${at}`, 'value.format', { format: 'age-recipient' })
 }
 
 /** Refuses not_found, request.invalid, admin.tenant_deletion_underway, quota.exceeded. */

@@ -89,7 +89,10 @@ function readLeaving(installation: Installation): Promise<Leaving[]> {
   )
 }
 
-async function remove(installation: Installation, { tenant_id: tenantId, id, target_id, path }: Leaving): Promise<void> {
+async function remove(
+  installation: Installation,
+  { tenant_id: tenantId, id, target_id, path }: Leaving,
+): Promise<void> {
   try {
     const target = await targetServing(installation, worker, tenantId, target_id)
     if (target && path !== null) await withStore(installation, target, (store) => store.remove(path))

@@ -10,7 +10,7 @@
  * Spec: Keeping, 3, N18.
  */
 import { z } from 'zod'
-import type { Verification, workspaceBackupOperations as ops } from '../../../contract/backup/backups.ts'
+import type { workspaceBackupOperations as ops, Verification } from '../../../contract/backup/backups.ts'
 import type { Answer, Received } from '../../../contract/operation.ts'
 import { Problem, refuse } from '../../../contract/problem.ts'
 import { installationScope } from '../../../contract/vocabulary.ts'
@@ -118,7 +118,9 @@ async function verified(installation: Installation, job: JobRun): Promise<void> 
     },
   )
   const also = (ctx: Ctx) => note(ctx, job, backup, failure)
-  await (failure === null ? job.succeeded({ target_id: backup.target_id, path: backup.path }, bytes, also) : job.failed(failure, null, also))
+  await (failure === null
+    ? job.succeeded({ target_id: backup.target_id, path: backup.path }, bytes, also)
+    : job.failed(failure, null, also))
 }
 
 async function read(installation: Installation, job: JobRun, { target_id, path }: Verified): Promise<number> {
