@@ -816,6 +816,19 @@ export type AdminOperatorLastProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** It is the only way in that the account has. */
+export type AccountLastWayInProblem = {
+  readonly type: "urn:problem:svc:account.last_way_in"
+  readonly status: 409
+  readonly code: "account.last_way_in"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** Another group of the workspace has this name; case and accents do not count. */
 export type GroupNameTakenProblem = {
   readonly type: "urn:problem:svc:group.name_taken"
@@ -1752,6 +1765,35 @@ export type AccountInvite = {
   readonly external_id?: string
   /** MAIL: by a mail with a link. TOKEN: the token is answered, and nothing is mailed. Absent: `"MAIL"`. */
   readonly deliver?: "MAIL" | "TOKEN"
+}
+
+export type AccountPreferences = {
+  /** The account. */
+  readonly account_id: string
+  /** The name that people see. */
+  readonly display_name: string | null
+  /** As BCP 47; null: the workspace's. */
+  readonly locale: string | null
+  /** Of the IANA database; null: the workspace's. */
+  readonly time_zone: string | null
+  /** The first day of a week; null: the installation's. */
+  readonly week_start: "MONDAY" | "SATURDAY" | "SUNDAY" | null
+  /** What a front end keeps. */
+  readonly client: Readonly<Record<string, unknown>> | null
+  readonly version: number
+}
+
+export type AccountPreferencesUpdate = {
+  /** The name that people see. */
+  readonly display_name?: string
+  /** As BCP 47; null: the workspace's. */
+  readonly locale?: string | null
+  /** Of the IANA database; null: the workspace's. */
+  readonly time_zone?: string | null
+  /** The first day of a week; null: the installation's. */
+  readonly week_start?: "MONDAY" | "SATURDAY" | "SUNDAY" | null
+  /** What a front end keeps, which alone knows what it means: at most 16 KiB of JSON and 5 levels. */
+  readonly client?: Readonly<Record<string, unknown>> | null
 }
 
 export type AccountWithoutProvider = {
@@ -4442,6 +4484,36 @@ export type OwnAccount = {
     /** The version in force is not the one agreed to. */
     readonly is_due: boolean
   } | null
+  /** What the account chose; null: as the workspace has it. */
+  readonly preferences: {
+    /** As BCP 47; null: the workspace's. */
+    readonly locale: string | null
+    /** Of the IANA database; null: the workspace's. */
+    readonly time_zone: string | null
+    /** The first day of a week; null: the installation's. */
+    readonly week_start: "MONDAY" | "SATURDAY" | "SUNDAY" | null
+    /** What a front end keeps. */
+    readonly client: Readonly<Record<string, unknown>> | null
+  }
+  /** At identity providers. */
+  readonly identities: readonly {
+    readonly id: string
+    /** The identity provider. */
+    readonly provider_id: string
+    /** When the identity was connected. */
+    readonly connected_at: string
+    /** When it was last used; null: never. */
+    readonly last_used_at: string
+  }[]
+  /** With which this call was made. */
+  readonly credential: {
+    /** Which of the listed kinds it is. */
+    readonly kind: "SESSION" | "PERSONAL" | "SERVICE"
+    /** What the token may do; it never reaches further than its account. */
+    readonly scopes: readonly ("workspace:read" | "workspace:write" | "workspace:admin" | "admin:tenants")[]
+    /** Until when it serves; null: until it is revoked. */
+    readonly expires_at: string | null
+  }
   readonly created_at: string
   readonly version: number
 }
@@ -5759,7 +5831,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -6150,6 +6222,16 @@ export interface Operations {
     readonly ifMatch?: number | string
     readonly stepUp: string
   }) => Promise<Account>
+  /** Take away an identity at a provider, with which the account signs in. `DELETE /accounts/{accountId}/identities/{identityId}` */
+  disconnectIdentity: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+      /** The id of the identity. */
+      readonly identityId: string
+    }
+    readonly stepUp: string
+  }) => Promise<void>
   /** Let a disabled account return to the state that it had; it gets no session or token back. `POST /accounts/{accountId}:enable` */
   enableAccount: (call: Call & {
     readonly params: {
@@ -6159,6 +6241,15 @@ export interface Operations {
     readonly ifMatch?: number | string
     readonly stepUp: string
   }) => Promise<Account>
+  /** Change the name, the locale, the time zone, the first day of the week, and what a front end keeps. `PATCH /accounts/{accountId}/preferences` */
+  changePreferences: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+    readonly body: AccountPreferencesUpdate
+    readonly ifMatch?: number | string
+  }) => Promise<AccountPreferences>
   /** Who has which role on the workspace and in the containers that the caller sees, oldest first. `GET /memberships` */
   listMemberships: Paged<Call & {
     readonly query?: {
@@ -7750,7 +7841,9 @@ export const operations = {
   inviteAccount: {"method":"POST","path":"/accounts:invite","sends":"json","key":true},
   renewInvitation: {"method":"POST","path":"/accounts/{accountId}:renew-invitation","sends":"json","key":true},
   disableAccount: {"method":"POST","path":"/accounts/{accountId}:disable"},
+  disconnectIdentity: {"method":"DELETE","path":"/accounts/{accountId}/identities/{identityId}"},
   enableAccount: {"method":"POST","path":"/accounts/{accountId}:enable"},
+  changePreferences: {"method":"PATCH","path":"/accounts/{accountId}/preferences","sends":"patch"},
   listMemberships: {"method":"GET","path":"/memberships","reads":true,"paged":true},
   grantMembership: {"method":"POST","path":"/memberships","sends":"json","key":true},
   removeMembership: {"method":"DELETE","path":"/memberships/{membershipId}"},

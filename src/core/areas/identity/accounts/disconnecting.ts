@@ -3,11 +3,11 @@ import type { accountOperations as ops } from '../../../contract/identity/accoun
 import type { Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { lockMemberships } from '../../access/held-role.ts'
 import { providersInForce } from '../../auth/providers/in-force.ts'
 import { passwordsServe } from '../../auth/sign-in/sign-in-methods.ts'
 import { lockAccount } from '../../auth/token/ending.ts'
 import { keepAnOwner } from '../../memberships/last-owner.ts'
-import { lockMemberships } from '../../access/held-role.ts'
 
 /** Refuses not_found, account.last_way_in, membership.last_owner. */
 export async function disconnectIdentity(
