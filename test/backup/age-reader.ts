@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { Decrypter } from 'age-encryption'
 
-export const ageCommand = findAge()
+const ageCommand = findAge()
 
 function findAge(): string | undefined {
   const named = process.env['SVC_TEST_AGE'] ?? 'age'

@@ -23,6 +23,8 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'flow/spendFlow': 'value',
       'forgotten-password/findReset': 'value',
       'hold/workspaceOfHold': 'value',
+      'list/getBackup': 'value',
+      'row/workspaceOfBackup': 'value',
       'invitation/findInvitation': 'mixed value',
       'recorded/getRecordedDelivery': 'mixed value',
       'register/findAccount': 'lock mixed',
@@ -38,6 +40,10 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
     why: 'the installation looks for work, or counts, in all workspaces',
     of: {
       'backlog/readWaiting': 'mixed value',
+      'expiry/expireBackups': 'value',
+      'job/resumeBackups': 'value',
+      'list/listBackups': 'value',
+      'removal/readLeaving': 'value',
       'discover/discover': 'mixed value',
       'indexer/findLacking': 'mixed value',
       'indexer/findWork': 'mixed value',
@@ -122,7 +128,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 73
+const most = 79
 
 let statements: number
 let findings: readonly Finding[]

@@ -29,7 +29,7 @@ export class AgeFault extends Error {
 /** Takes 60 ms to load, which only those pay who encrypt. */
 const library = () => import('age-encryption')
 
-export const agePurpose = 'svc/backup-age/v1'
+const agePurpose = 'svc/backup-age/v1'
 /** RFC 8410: the bytes before the 32 bytes of an X25519 private key. */
 const pkcs8 = Buffer.from('302e020100300506032b656e04220420', 'hex')
 
