@@ -1,5 +1,5 @@
 /**
- * The process whose exports are measured (exporting.ts). On the message `export` or `copy` from its
+ * The process whose exports are measured (exporting.ts). On the message `export`, `backup` or `copy` from its
  * parent, it does that once and answers how fast it was. Settings are the first argument.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises'
@@ -7,8 +7,10 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { bootInstallation } from '../src/core/app/boot.ts'
 import { performForAnswer } from '../src/core/app/perform.ts'
+import { backupTenantJob } from '../src/core/areas/backup/backups/job.ts'
 import { readEntities } from '../src/core/areas/backup/entities.ts'
 import { exportTenantJob } from '../src/core/areas/backup/export-job.ts'
+import { workspaceBackupOperations } from '../src/core/contract/backup/backups.ts'
 import { backupOperations } from '../src/core/contract/backup/operations.ts'
 import { jobOperations } from '../src/core/contract/jobs/operations.ts'
 import { tenantOperations } from '../src/core/contract/tenants/operations.ts'
@@ -60,6 +62,19 @@ async function exportOnce(): Promise<number> {
   return files.reduce((sum, file) => sum + file.rows, 0)
 }
 
+/** Asks for a backup and writes it; answers how many rows it holds. */
+async function backUpOnce(): Promise<number> {
+  const { id, job_id } = await performForAnswer(installation, workspaceBackupOperations.createBackup, actor, {
+    body: { tenant_id: tenantId, target_id: target.id },
+  })
+  await backupTenantJob.run(installation, { tenantId, jobId: job_id })
+  const { state, rows, failure } = await performForAnswer(installation, workspaceBackupOperations.getBackup, actor, {
+    backupId: id,
+  })
+  if (rows === null) throw new Error(`the backup ended as ${state}: ${failure}`)
+  return Number(rows)
+}
+
 /** Copies the same rows out, and drops them. */
 async function copyOnce(): Promise<number> {
   for (const { copy } of entities) for await (const _ of await bare.unsafe(copy).readable());
@@ -74,10 +89,12 @@ async function resident(mark: 'VmRSS' | 'VmHWM'): Promise<number> {
 
 const atFirst = await resident('VmRSS')
 
-process.on('message', async (what: 'export' | 'copy') => {
+const work = { export: exportOnce, backup: backUpOnce, copy: copyOnce }
+
+process.on('message', async (what: keyof typeof work) => {
   await writeFile('/proc/self/clear_refs', '5') // resets the highest mark
   const began = performance.now()
-  const rows = await (what === 'export' ? exportOnce() : copyOnce())
+  const rows = await work[what]()
   const seconds = (performance.now() - began) / 1000
   await rm(join(config.backupDir, 'archives'), { recursive: true, force: true })
   process.send!({

@@ -1,189 +1,98 @@
-/** Backup targets, exports and jobs from a terminal, in both ways. */
-import { spawnSync } from 'node:child_process'
-import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+/** `svc backups`: made, listed, shown, read back and removed, over the API and at the database; and what the doctor says. */
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exportTenantJob } from '../../src/core/areas/backup/export-job.ts'
-import { readArchive } from '../backup/importer.ts'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { plantToken } from '../kit/accounts.ts'
-import { furnished } from '../kit/leaving-workspace.ts'
-import { databaseEnv, type Home, type Ran, temporaryHome } from '../kit/svc.ts'
-import { ways as everyWay, type TwoWays, twoWays, type Way } from '../kit/two-ways.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { everyScope, type Home as Owner, setUp } from '../kit/people.ts'
+import { databaseEnv, type Home, temporaryHome } from '../kit/svc.ts'
 
-let ways: TwoWays
+let daemon: TestDaemon
+let owner: Owner
 let home: Home
-let backups: string
 let token: string
 let passwordFile: string
+
 beforeAll(async () => {
+  daemon = await testDaemon()
+  owner = await setUp(daemon, 'acme')
+  token = (await plantToken({ oracle: daemon.db.sql }, owner, { scopes: everyScope })).token
   home = temporaryHome()
-  backups = mkdtempSync(join(tmpdir(), 'svc-backups-'))
-  ways = await twoWays({ backupDir: backups })
-  // An operator with a password, which making and removing a target takes.
-  token = (await plantToken({ oracle: ways.sql }, ways.home, { scopes: ['admin:tenants', 'workspace:read'] })).token
   passwordFile = join(home.folder, 'me.password')
-  writeFileSync(passwordFile, ways.home.password, { mode: 0o600 })
-  await ways.sql`insert into tenant_quota (tenant_id, quota, ceiling) values (${ways.home.tenantId}, 'api_requests_per_minute', 0)`
+  writeFileSync(passwordFile, owner.password, { mode: 0o600 })
+  await database('backup-targets', 'add', 'disk', '--kind', 'local', '--path', 'disk')
 })
 afterAll(async () => {
   home.remove()
-  await ways.close()
-  rmSync(backups, { recursive: true, force: true })
+  await daemon.close()
 })
 
-describe.each(everyWay)('by %s', (way: Way) => {
-  const flags = way === 'api' ? [] : ['--recovery', '--while-serving']
-  const env = (): NodeJS.ProcessEnv => {
-    const { address, config } = ways.daemon
-    if (way === 'api') return { SVC_API_URL: address, SVC_TOKEN: token }
-    return { ...databaseEnv(config), SVC_DATA_DIR: config.dataDir, SVC_BACKUP_DIR: backups }
-  }
-  const run = (args: readonly string[], input = ''): Promise<Ran> =>
-    home.svc([...args, ...flags], { env: env(), input })
-  const proof = () => (way === 'api' ? ['--password-file', passwordFile] : [])
-  const disk = `disk-${way}`
-  const targets = async (): Promise<{ id: string; name: string }[]> =>
-    JSON.parse((await run(['backup-targets', 'list', '--json'])).stdout).data
-
-  test('a folder is added, listed and tried', async () => {
-    const added = await run(['backup-targets', 'add', disk, '--kind', 'local', '--path', disk, ...proof()])
-    const [target] = (await targets()).filter(({ name }) => name === disk)
-    expect([added.code, added.stdout]).toEqual([0, expect.stringContaining(disk)])
-    expect(added.stderr).toContain(`svc backup-targets test ${target?.id}`)
-    expect((await run(['backup-targets', 'list'])).stdout).toMatch(new RegExp(`${disk}.*LOCAL.*${target?.id}`))
-    const tried = await run(['backup-targets', 'test', disk])
-    expect([tried.code, tried.stdout]).toEqual([0, expect.stringMatching(/write[\s\S]*read[\s\S]*remove/)])
-    expect(readdirSync(join(backups, disk, 'probes'))).toEqual([])
-  })
-
-  test('what breaks a rule is refused with its member, and nothing is added', async () => {
-    const before = await targets()
-    for (const [args, says] of [
-      [['--kind', 'local', '--path', '../out'], 'path'],
-      [['--kind', 'local'], 'path'],
-      [['--kind', 'local', '--path', 'x', '--secret-stdin'], 'takes no secret'],
-      [['--kind', 'tape', '--path', 'x'], 'tape'],
-      [
-        [
-          '--kind',
-          's3',
-          '--endpoint',
-          'https://169.254.169.254',
-          '--region',
-          'r',
-          '--bucket',
-          'backups',
-          '--access-key-id',
-          'a',
-          '--secret-stdin',
-        ],
-        'may not call this host',
-      ],
-    ] as const) {
-      const refused = await run(['backup-targets', 'add', 'wrong', ...args, ...proof()], 'a-secret-that-nobody-sees\n')
-      expect([args, refused.code === 0, refused.stderr.includes(says)]).toEqual([args, false, true])
-      expect(refused.stdout + refused.stderr).not.toContain('a-secret-that-nobody-sees')
-    }
-    expect(await targets()).toEqual(before)
-  })
-
-  test('one that fails its trial exits 8 and names the step', async () => {
-    writeFileSync(join(backups, `plain-${way}`), 'a file')
-    await run(['backup-targets', 'add', `plain-${way}`, '--kind', 'local', '--path', `plain-${way}`, ...proof()])
-    const tried = await run(['backup-targets', 'test', `plain-${way}`])
-    expect([tried.code, tried.stdout]).toEqual([8, expect.stringContaining('connect')])
-  })
-
-  test('an export is queued, shown as a job, waited for, and listed at its target', async () => {
-    const acme = await furnished(ways)
-    const queued = await run(['tenants', 'export', acme.slug, '--target', disk])
-    const jobId = queued.stdout.trim()
-    expect([queued.code, queued.stderr]).toEqual([0, expect.stringContaining(`svc jobs show ${jobId}`)])
-    expect((await run(['jobs', 'show', jobId])).stdout).toMatch(/QUEUED[\s\S]*Waiting for a worker/)
-    await exportTenantJob.run(ways.installation, { tenantId: acme.id, jobId })
-    const shown = await run(['jobs', 'show', jobId])
-    const { result } = JSON.parse((await run(['jobs', 'show', jobId, '--json'])).stdout)
-    expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining(result.path)])
-    expect(shown.stdout).toContain('SUCCEEDED')
-    expect(readArchive(join(backups, disk, result.path)).manifest.tenant.id).toBe(acme.id)
-
-    const listed = await run(['backup-targets', 'backups', disk, '--json'])
-    expect(JSON.parse(listed.stdout).data).toMatchObject([{ path: result.path, tenant_id: acme.id, complete: true }])
-    expect((await run(['backup-targets', 'backups', disk])).stdout).toContain(result.path)
-    const plan = await run(['tenants', 'delete', acme.slug, '--plan'])
-    expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining(result.path)])
-
-    // Somebody works while the command waits; at the database it is the command itself.
-    const waiting = run(['tenants', 'export', acme.slug, '--target', disk, '--wait'])
-    if (way === 'api') await workNext(acme.id)
-    const waited = await waiting
-    expect([waited.code, waited.stderr]).toEqual([0, expect.stringContaining('is complete')])
-    expect(existsSync(join(backups, disk, waited.stdout.trim(), 'manifest.json'))).toBe(true)
-  })
-
-  test('an export that fails says so and what to look at', async () => {
-    const acme = await furnished(ways)
-    const waiting = run(['tenants', 'export', acme.slug, '--target', `plain-${way}`, '--wait'])
-    if (way === 'api') await workNext(acme.id)
-    const failed = await waiting
-    expect([failed.code, failed.stderr]).toEqual([
-      1,
-      expect.stringMatching(/target\.missing[\s\S]*backup-targets test/),
-    ])
-  })
-
-  test('what is not there exits 3', async () => {
-    for (const args of [
-      ['jobs', 'show', randomUUID()],
-      ['backup-targets', 'test', 'nowhere'],
-      ['backup-targets', 'backups', randomUUIDv7()],
-      ['backup-targets', 'remove', 'nowhere', '--confirm', 'nowhere'],
-      ['tenants', 'export', 'nobody', '--target', disk],
-    ])
-      expect([args, (await run(args)).code]).toEqual([args, 3])
-    expect((await run(['jobs', 'show', 'no-id'])).code).toBe(2)
-  })
-
-  test('a target is removed once its name is confirmed; its archives stay', async () => {
-    mkdirSync(join(backups, disk, 'tenants'), { recursive: true })
-    for (const confirm of [[], ['--confirm', 'another']]) {
-      const refused = await run(['backup-targets', 'remove', disk, ...confirm])
-      const ending = confirm.length === 0 ? 2 : 1
-      expect([refused.code, refused.stderr]).toEqual([ending, expect.stringContaining('Nothing was done')])
-    }
-    const removed = await run(['backup-targets', 'remove', disk, '--confirm', disk, ...proof()])
-    expect([removed.code, removed.stderr]).toEqual([0, expect.stringContaining('still there')])
-    expect((await targets()).map(({ name }) => name)).not.toContain(disk)
-    expect(readdirSync(join(backups, disk, 'tenants'))).not.toEqual([])
-    expect((await run(['backup-targets', 'remove', disk, '--confirm', disk])).code).toBe(3)
-  })
-})
-
-/** Works the workspace's next export off, as a daemon's worker would. */
-async function workNext(tenantId: string): Promise<void> {
-  const queued = () => ways.sql<{ id: string }[]>`select id from job where tenant_id = ${tenantId} and state = 'QUEUED'`
-  await expect.poll(async () => (await queued()).length, { timeout: 20_000 }).toBe(1)
-  const [job] = await queued()
-  await exportTenantJob.run(ways.installation, { tenantId, jobId: job!.id })
+const api = (...args: string[]) => home.svc(args, { env: { SVC_API_URL: daemon.address, SVC_TOKEN: token } })
+const database = (...args: string[]) =>
+  home.svc([...args, '--recovery', '--while-serving'], { env: databaseEnv(daemon.config) })
+const shown = async (id: string) => JSON.parse((await api('backups', 'show', id, '--json')).stdout)
+const doctor = async () => {
+  const { stdout } = await home.svc(['doctor', '--json'], { env: databaseEnv(daemon.config) })
+  const { checks } = JSON.parse(stdout) as { checks: { check: string; state: string; says: string }[] }
+  return checks.find(({ check }) => check === 'backups')
 }
 
-test('docs/runbooks/backup-targets.md: the commands of its blocks, in their order, as they stand', async () => {
-  const page = readFileSync(new URL('../../docs/runbooks/backup-targets.md', import.meta.url), 'utf8')
-  const lines = [...page.matchAll(/^```\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.trim().split('\n'))
-  expect(lines.length).toBeGreaterThanOrEqual(8)
-  await furnished(ways, 'acme')
-  const { config } = ways.daemon
-  const env = { ...databaseEnv(config), SVC_DATA_DIR: config.dataDir, SVC_BACKUP_DIR: backups }
-  for (const line of lines) {
-    const [program = '', ...words] = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(
-      ([, quoted, plain]) => quoted ?? plain ?? '',
-    )
-    const ran =
-      program === 'svc'
-        ? (await home.svc([...words, '--recovery', '--while-serving'], { env })).code
-        : spawnSync('sh', ['-c', line], { cwd: home.folder, input: 'what-was-pasted\n' }).status
-    expect([line, ran]).toEqual([line, 0])
+/** Makes one at the database, where the command does the job itself. */
+async function made(...more: string[]): Promise<string> {
+  const { code, stdout, stderr } = await database('backups', 'create', 'acme', '--target', 'disk', '--wait', ...more)
+  expect([code, stderr]).toEqual([0, expect.stringContaining('The backup is complete.')])
+  return stdout.trim()
+}
+
+test('over the API it is queued, and listed and shown in both ways', async () => {
+  const recipient = await identityToRecipient(await generateX25519Identity())
+  const asked = await api(
+    'backups',
+    'create',
+    'acme',
+    '--target',
+    'disk',
+    '--recipient',
+    recipient,
+    '--keep-days',
+    '30',
+  )
+  expect([asked.code, asked.stderr]).toEqual([0, expect.stringContaining('Queued.')])
+  const id = asked.stdout.trim()
+  for (const way of [api, database]) {
+    const list = await way('backups', 'list', '--workspace', 'acme', '--state', 'QUEUED')
+    expect(list.stdout).toContain(id)
+    const { stdout } = await way('backups', 'show', id)
+    expect(stdout).toMatch(/state +QUEUED\n/)
+    expect(stdout).toContain(`OUTSIDE ${recipient}`)
   }
+  expect((await api('backups', 'remove', id, '--confirm', id, '--password-file', passwordFile)).code).toBe(5)
+  await daemon.db.sql`update job set state = 'FAILED', finished_at = now() where kind = 'BACKUP'`
+  await daemon.db.sql`update backup set state = 'FAILED' where id = ${id}`
+})
+
+test('at the database the command makes it and reads it back; what is damaged ends with 8, and the doctor says it', async () => {
+  const first = await made()
+  expect(await doctor()).toMatchObject({ state: 'warn', says: expect.stringContaining('the keyring alone') })
+  const recipient = await identityToRecipient(await generateX25519Identity())
+  const second = await made('--recipient', recipient)
+  expect(await doctor()).toMatchObject({ state: 'ok', says: '2 good' })
+  const read = await database('backups', 'verify', second, '--wait')
+  expect([read.code, read.stderr]).toEqual([0, expect.stringContaining('Every byte is as it was written.')])
+
+  const kept = await api('backups', 'remove', second, '--confirm', second, '--password-file', passwordFile)
+  expect([kept.code, kept.stderr]).toEqual([5, expect.stringContaining('NEWEST_GOOD')])
+  const removed = await api('backups', 'remove', first, '--confirm', first, '--password-file', passwordFile)
+  expect([removed.code, removed.stderr]).toEqual([0, expect.stringContaining('Removed.')])
+  expect((await shown(first)).state).toBe('REMOVING')
+
+  const folder = join(daemon.config.backupDir, 'disk', (await shown(second)).path)
+  writeFileSync(join(folder, readdirSync(folder).find((name) => name.startsWith('labels'))!), 'spoilt')
+  const spoilt = await database('backups', 'verify', second, '--wait')
+  expect([spoilt.code, spoilt.stderr]).toEqual([
+    8,
+    expect.stringMatching(/failed \(archive\.checksum\)[\s\S]*svc backups list/),
+  ])
+  expect(await doctor()).toMatchObject({ state: 'warn', says: `1 cannot be trusted, the first is ${second}` })
 })

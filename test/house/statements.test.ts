@@ -68,6 +68,11 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
     why: 'an operator names a job by its id alone; a workspace names itself, in the part that is put in',
   },
   {
+    text: /^select \$ from backup b where \$ and b\.id = \$$/,
+    why: 'an operator names a backup by its id alone; a workspace names itself, in the part that is put in',
+  },
+  { text: /^select \$ from backup b where \$ and b\.id < \$::uuid/, why: 'and lists those of all workspaces' },
+  {
     text: /^update job set state = 'FAILED', .* failure = 'worker\.lost'/,
     why: 'lost jobs are looked for in all workspaces',
   },

@@ -1976,6 +1976,7 @@ export type Backup = {
   readonly rows: Int64 | null
   /** Of its own files; the bytes of files of people are shared by all backups of the workspace at the target. */
   readonly size_bytes: Int64 | null
+  /** Who can read it; the installation once it is made. */
   readonly recipients: readonly BackupRecipient[]
   /** The latest 20, oldest first. */
   readonly verified: readonly BackupVerification[]
@@ -2041,6 +2042,7 @@ export type BackupTargetConfig = {
 }
 
 export type BackupVerification = {
+  /** How it was verified. */
   readonly depth: "HASHES"
   /** When it happened. */
   readonly at: string
@@ -7605,6 +7607,7 @@ export interface Operations {
       readonly tenant_id?: string
       /** The backup target. */
       readonly target_id?: string
+      /** Only those that this schedule made. */
       readonly schedule_id?: string
       /** The state that it is in. */
       readonly state?: "QUEUED" | "RUNNING" | "COMPLETE" | "FAILED" | "REMOVING" | "MISSING"

@@ -26,9 +26,16 @@ export async function followJob(caller: Caller, queued: JobRef, tenantId?: strin
     return job
   })
   if (ended.state === 'FAILED')
-    throw new Failure('failed', `The job ${jobId} failed (${ended.failure}).`, remedyOf(ended.failure ?? ''))
+    throw new Failure(
+      isFound(ended.failure) ? 'findings' : 'failed',
+      `The job ${jobId} failed (${ended.failure}).`,
+      remedyOf(ended.failure ?? ''),
+    )
   return ended
 }
+
+/** Whether a job did what it was asked for, and found something. */
+const isFound = (failure: string | null) => failure?.startsWith('archive.') === true
 
 /** Jobs whose end counts bytes. */
 const inBytes: readonly JobRef['kind'][] = ['TENANT_EXPORT', 'BACKUP', 'BACKUP_VERIFY']

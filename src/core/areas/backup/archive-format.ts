@@ -20,8 +20,7 @@ export const formatName = 'svc-archive'
 /** The newest format. A number is raised when a reader of the older one would read the newer archive wrongly. */
 export const formatVersion = 2
 
-const archiveKinds = ['TENANT_EXPORT', 'TENANT_BACKUP'] as const
-export type ArchiveKind = (typeof archiveKinds)[number]
+export type ArchiveKind = 'TENANT_EXPORT' | 'TENANT_BACKUP'
 
 export const manifestName = 'manifest.json'
 export const signatureName = 'manifest.sig'

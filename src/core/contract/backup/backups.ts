@@ -25,7 +25,7 @@ const depths = ['HASHES'] as const
 
 const Verification = z
   .object({
-    depth: z.enum(depths),
+    depth: z.enum(depths).describe('how it was verified'),
     at: moment,
     ok: z.boolean(),
     failure: z.string().nullable().describe('a code; null: every byte was read, and is as it was written'),
@@ -49,14 +49,16 @@ export const Backup = z
       .describe(
         'of its own files; the bytes of files of people are shared by all backups of the workspace at the target',
       ),
-    recipients: z.array(
-      z
-        .object({
-          kind: z.enum(['RING', 'OUTSIDE']),
-          id: z.string().describe('RING: a master key of the installation; OUTSIDE: an age recipient'),
-        })
-        .meta({ id: 'BackupRecipient' }),
-    ),
+    recipients: z
+      .array(
+        z
+          .object({
+            kind: z.enum(['RING', 'OUTSIDE']),
+            id: z.string().describe('RING: a master key of the installation; OUTSIDE: an age recipient'),
+          })
+          .meta({ id: 'BackupRecipient' }),
+      )
+      .describe('who can read it; the installation once it is made'),
     verified: z.array(Verification).describe('the latest 20, oldest first'),
     kept_by: z.array(z.enum(keptBy)).describe('why it stays; empty: it may go'),
     kept_until: moment.nullable().describe('until when HAND keeps it; null: until somebody removes it'),
@@ -94,7 +96,7 @@ export const workspaceBackupOperations = defineOperations('backup', {
     query: z.strictObject({
       tenant_id: uuid.optional(),
       target_id: uuid.optional(),
-      schedule_id: uuid.optional(),
+      schedule_id: uuid.optional().describe('only those that this schedule made'),
       state: z.enum(backupStates).optional(),
       ...paging(200, 50),
     }),

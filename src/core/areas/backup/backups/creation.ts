@@ -5,13 +5,13 @@ import { refuse, refuseMember } from '../../../contract/problem.ts'
 import { isRecipient } from '../../../kernel/sealing/age.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
-import { type Actor, accountIdOf, actsForInstallation } from '../../../kernel/values/actor.ts'
+import { type Actor, accountIdOf } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { spend } from '../../settings/quotas.ts'
 import { exportQuotas } from '../export-quota.ts'
 import { servesWorkspace } from '../target.ts'
 import { backupTenantJob } from './job.ts'
-import { type BackupRow, backupColumns, backupOf, workspaceMeant } from './row.ts'
+import { type BackupRow, backupColumns, backupOf, openWorkspace, workspaceMeant } from './row.ts'
 
 /** Tries to encrypt for each recipient, with no transaction open. Refuses request.invalid. */
 export async function vetRecipients(
@@ -50,20 +50,6 @@ export async function createBackup(
   await ctx.enqueue(backupTenantJob, { tenantId, jobId })
 
   return (await backup) ?? refuse('not_found')
-}
-
-/** The workspace's row; an operator's call locks it, and a workspace's own holds its shared lock already. */
-async function openWorkspace(ctx: Ctx, tenantId: string): Promise<TenantRow> {
-  const locked = actsForInstallation(ctx.actor) ? ctx.tx.part`for update` : ctx.tx.part``
-  const [tenant] = await ctx.tx<TenantRow[]>`
-    select id, slug, purge_started_at from tenant where id = ${tenantId} ${locked}`
-  return tenant ?? refuse('not_found')
-}
-
-interface TenantRow {
-  readonly id: string
-  readonly slug: string
-  readonly purge_started_at: string | null
 }
 
 async function readBackup(ctx: Ctx, tenantId: string, id: string): Promise<Backup | undefined> {

@@ -43,11 +43,11 @@ export async function expireBackups(installation: Installation, worker: SystemAc
   for (const { tenant_id: tenantId, id, target_id: targetId } of found)
     await installation.transaction(worker, { tenantId }, async (ctx) => {
       void lockBackups(ctx, tenantId)
-      const [gone] = await ctx.tx<{ slug: string }[]>`
+      const gone = await ctx.tx`
         update backup b set state = 'REMOVING', version = b.version + 1
-        from tenant t
-        where t.id = b.tenant_id and b.tenant_id = ${tenantId} and b.id = ${id} and ${isOver(ctx, now)}
-        returning t.slug`
-      if (gone) await record(ctx, { id: tenantId, slug: gone.slug }, 'tenant.backup_removed', { id, targetId })
+        where b.tenant_id = ${tenantId} and b.id = ${id} and ${isOver(ctx, now)}`
+      if (gone.count === 0) return
+      const [tenant] = await ctx.tx<{ id: string; slug: string }[]>`select id, slug from tenant where id = ${tenantId}`
+      if (tenant) await record(ctx, tenant, 'tenant.backup_removed', { id, targetId })
     })
 }

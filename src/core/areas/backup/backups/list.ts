@@ -15,15 +15,13 @@ export async function listBackups(
   const list = { operation: 'listBackups', filters }
   const before = pageStart(ctx, list, cursor) ?? lastId
   const { tenant_id, target_id, schedule_id, state } = filters
-  const narrowed = [
-    tenant_id === undefined ? tx.part`` : tx.part`and b.tenant_id = ${tenant_id}`,
-    target_id === undefined ? tx.part`` : tx.part`and b.target_id = ${target_id}`,
-    schedule_id === undefined ? tx.part`` : tx.part`and b.schedule_id = ${schedule_id}`,
-    state === undefined ? tx.part`` : tx.part`and b.state = ${state}`,
-  ] as const
+  const ofTenant = tenant_id === undefined ? tx.part`` : tx.part`and b.tenant_id = ${tenant_id}`
+  const atTarget = target_id === undefined ? tx.part`` : tx.part`and b.target_id = ${target_id}`
+  const bySchedule = schedule_id === undefined ? tx.part`` : tx.part`and b.schedule_id = ${schedule_id}`
+  const inState = state === undefined ? tx.part`` : tx.part`and b.state = ${state}`
   const rows = await tx.last<BackupRow[]>`
     select ${backupColumns(ctx)} from backup b
-    where ${isVisible(ctx)} and b.id < ${before}::uuid ${narrowed[0]} ${narrowed[1]} ${narrowed[2]} ${narrowed[3]}
+    where ${isVisible(ctx)} and b.id < ${before}::uuid ${ofTenant} ${atTarget} ${bySchedule} ${inState}
     order by b.id desc limit ${size + 1}`
   return pageOfRows(ctx, list, rows.map(backupOf), size)
 }

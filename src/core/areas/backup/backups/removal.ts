@@ -13,14 +13,13 @@ import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
-import { actsForInstallation } from '../../../kernel/values/actor.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { withStore } from '../open-store.ts'
 import { StoreFailure } from '../store.ts'
 import { targetServing } from '../target.ts'
 import { record } from './creation.ts'
 import { expireBackups } from './expiry.ts'
-import { type BackupRow, backupColumns, backupOf, isVisible, lockBackups } from './row.ts'
+import { type BackupRow, backupColumns, backupOf, lockBackups, workspaceOfBackup } from './row.ts'
 
 /** Refuses not_found, precondition.failed, backup.state, backup.kept. */
 export async function removeBackup(
@@ -28,15 +27,11 @@ export async function removeBackup(
   { backupId }: Received<typeof ops.removeBackup>,
 ): Promise<Answer<typeof ops.removeBackup>> {
   const { tx } = ctx
-  const [found] = await tx<{ tenant_id: string; slug: string }[]>`
-    select b.tenant_id, t.slug from backup b join tenant t on t.id = b.tenant_id where ${isVisible(ctx)} and b.id = ${backupId}`
-  if (!found) refuse('not_found')
-  const { tenant_id: tenantId, slug } = found
-  // Whoever places a hold locks the workspace too: the later of both sees the earlier.
-  if (actsForInstallation(ctx.actor)) void tx`select from tenant where id = ${tenantId} for update`
+  const { id: tenantId, slug } = await workspaceOfBackup(ctx, backupId)
   void lockBackups(ctx, tenantId)
+  void tx`select from backup where tenant_id = ${tenantId} and id = ${backupId} for update`
   const [row] = await tx<BackupRow[]>`
-    select ${backupColumns(ctx)} from backup b where b.tenant_id = ${tenantId} and b.id = ${backupId} for update of b`
+    select ${backupColumns(ctx)} from backup b where b.tenant_id = ${tenantId} and b.id = ${backupId}`
   if (!row) refuse('not_found')
   ctx.unchanged(row.version)
   if (row.state === 'REMOVING') return backupOf(row)

@@ -33,7 +33,7 @@ import { withStore } from '../open-store.ts'
 import { StoreFailure } from '../store.ts'
 import { targetServing } from '../target.ts'
 import { record } from './creation.ts'
-import { isVisible, lockBackups } from './row.ts'
+import { lockBackups, workspaceOfBackup } from './row.ts'
 
 const work = { kind: 'BACKUP_VERIFY', job: 'verify_backup' } as const
 
@@ -43,11 +43,11 @@ export async function verifyBackup(
   { backupId, body: { depth } }: Received<typeof ops.verifyBackup>,
 ): Promise<Answer<typeof ops.verifyBackup>> {
   const { tx } = ctx
-  const [backup] = await tx<{ tenant_id: string; slug: string; target_id: string; state: string }[]>`
-    select b.tenant_id, t.slug, b.target_id, b.state
-    from backup b join tenant t on t.id = b.tenant_id where ${isVisible(ctx)} and b.id = ${backupId}`
+  const { id: tenantId, slug } = await workspaceOfBackup(ctx, backupId)
+  const [backup] = await tx<{ target_id: string; state: string }[]>`
+    select target_id, state from backup where tenant_id = ${tenantId} and id = ${backupId}`
   if (!backup) refuse('not_found')
-  const { tenant_id: tenantId, slug, state } = backup
+  const { state } = backup
   if (state !== 'COMPLETE' && state !== 'MISSING') refuse('backup.state', { state })
   await spend(ctx, exportQuotas, 'export_jobs', { tenantId })
 
@@ -63,7 +63,7 @@ export async function verifyBackup(
 }
 
 export const verifyBackupJob = defineJob({
-  name: work.job,
+  name: 'verify_backup',
   payload: z.object({ tenantId: z.guid(), jobId: z.guid() }),
   retryLimit: 0,
   atOnce: 2,
@@ -152,22 +152,35 @@ async function note(ctx: Ctx, job: JobRun, { id, target_id }: Verified, failure:
   const { tx } = ctx
   const { tenantId, params } = job.claim
   void lockBackups(ctx, tenantId)
-  const at = await ctx.now()
-  const one: Verification = { depth: params['depth'] as Verification['depth'], at, ok: failure === null, failure }
-  const isKnown = failure === null || (failure.startsWith('archive.') && failure !== 'archive.no_key')
-  const state = failure === 'archive.incomplete' ? 'MISSING' : 'COMPLETE'
-  await tx`
-    update backup set
-      verified = (select coalesce(jsonb_agg(v order by n), '[]') from (
-        select v, n from jsonb_array_elements(verified || ${tx.json([one])}::jsonb) with ordinality e (v, n)
-        order by n desc limit ${remembered}) latest),
-      is_damaged = case when ${isKnown} then ${failure !== null} else is_damaged end,
-      proven_at = case when ${failure === null} then now() else proven_at end,
-      state = case when ${isKnown} then ${state} else state end,
-      failure = case when ${isKnown} then ${failure} else failure end,
-      version = version + 1
-    where tenant_id = ${tenantId} and id = ${id} and state in ('COMPLETE', 'MISSING')`
+  const [row] = await tx<NotedRow[]>`
+    select state, verified, is_damaged, proven_at, failure, now() as at from backup
+    where tenant_id = ${tenantId} and id = ${id} and state in ('COMPLETE', 'MISSING') for update`
+  if (row) {
+    const { at } = row
+    const one: Verification = { depth: params['depth'] as Verification['depth'], at, ok: failure === null, failure }
+    const found = foundAs(row, failure)
+    await tx`
+      update backup set verified = ${tx.json([...row.verified, one].slice(-remembered))}, is_damaged = ${found.is_damaged},
+        proven_at = ${failure === null ? at : row.proven_at}, state = ${found.state}, failure = ${found.failure}, version = version + 1
+      where tenant_id = ${tenantId} and id = ${id}`
+  }
   if (failure !== null) await tell(ctx, tenantId, { id, target_id }, failure)
+}
+
+interface NotedRow {
+  readonly state: string
+  readonly verified: readonly Verification[]
+  readonly is_damaged: boolean
+  readonly proven_at: string | null
+  readonly failure: string | null
+  readonly at: string
+}
+
+/** What is known of the backup now. A target that is away, or a key that is missing here, says nothing of it. */
+function foundAs(before: NotedRow, failure: string | null): Pick<NotedRow, 'state' | 'is_damaged' | 'failure'> {
+  if (failure === null) return { state: 'COMPLETE', is_damaged: false, failure }
+  if (!failure.startsWith('archive.') || failure === 'archive.no_key') return before
+  return { state: failure === 'archive.incomplete' ? 'MISSING' : 'COMPLETE', is_damaged: true, failure }
 }
 
 async function tell(
