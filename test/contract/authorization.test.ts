@@ -140,11 +140,12 @@ test.each(named(changing))('%s takes a session, or a token with workspace:admin'
     expect((await callAs(operation, token)).json?.code).not.toBe('auth.scope_required')
 })
 
-/** The account's own affairs that change none of its ways in: reading, agreeing to terms, proving who is there. */
+/** The account's own affairs that change none of its ways in: reading, agreeing to terms, preferences, proving who is there. */
 test('what any token of an account may do is named here', () => {
   const served = guarded.filter(({ needs }) => needs.caller === 'account' && needs.changes !== 'ways in')
   expect(served.map(({ id }) => id).sort()).toEqual([
     'agreeToTerms',
+    'changePreferences',
     'getOwnAccount',
     'listPresets',
     'listSessions',

@@ -79,9 +79,10 @@ function wordsFrom(ctx: Ctx, tenantId: string, q: string, place: readonly string
   const from = foldWords(q)
   const range = (word: Part) => tx.part`${word} >= ${from} and ${word} < ${from + last}`
   const ofGuest = isAccount(actor) && actor.isGuest ? tx.part`and not w.of_address` : tx.part``
-  const [word, id] = place ?? ['', firstId]
+  // An index is read from the place on, whatever else bounds the word: so the first page's is where the range begins.
+  const [word, id] = place ?? [from, firstId]
   return tx.part`(select w.tenant_id, w.word, w.account_id from account_word w
-    where w.tenant_id = ${tenantId} and ${range(tx.part`w.word`)} and (w.word, w.account_id) > (${word ?? ''}, ${id ?? firstId}::uuid) ${ofGuest}
+    where w.tenant_id = ${tenantId} and ${range(tx.part`w.word`)} and (w.word, w.account_id) > (${word ?? from}, ${id ?? firstId}::uuid) ${ofGuest}
       and not exists (select from account_word o where o.tenant_id = ${tenantId} and o.account_id = w.account_id
                       and ${range(tx.part`o.word`)} and o.word < w.word ${isAccount(actor) && actor.isGuest ? tx.part`and not o.of_address` : tx.part``})) w`
 }
