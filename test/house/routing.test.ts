@@ -121,7 +121,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 73
+const most = 72
 
 let statements: number
 let findings: readonly Finding[]
