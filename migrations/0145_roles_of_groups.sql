@@ -49,7 +49,8 @@ alter table membership
   add column group_id uuid,
   add column holder_id uuid not null generated always as (coalesce(account_id, group_id)) stored,
   drop constraint membership_once,
-  add constraint membership_once unique nulls not distinct (tenant_id, holder_id, container_id),
+  -- With the role, so that the gate reads the index alone.
+  add constraint membership_once unique nulls not distinct (tenant_id, holder_id, container_id) include (role),
   add constraint membership_holder check (num_nonnulls(account_id, group_id) = 1),
   add constraint membership_group_role check (group_id is null or role <> 'OWNER'),
   add constraint membership_group foreign key (tenant_id, group_id) references account_group (tenant_id, id);

@@ -1304,7 +1304,7 @@ CREATE TABLE membership (
   group_id uuid,
   holder_id uuid GENERATED ALWAYS AS (COALESCE(account_id, group_id)) STORED NOT NULL,
   CONSTRAINT membership_pkey PRIMARY KEY (tenant_id, id),
-  CONSTRAINT membership_once UNIQUE NULLS NOT DISTINCT (tenant_id, holder_id, container_id),
+  CONSTRAINT membership_once UNIQUE NULLS NOT DISTINCT (tenant_id, holder_id, container_id) INCLUDE (role),
   CONSTRAINT membership_group_role CHECK (group_id IS NULL OR role <> 'OWNER'::text),
   CONSTRAINT membership_holder CHECK (num_nonnulls(account_id, group_id) = 1),
   CONSTRAINT membership_role_check CHECK (role = ANY (ARRAY['OWNER'::text, 'ADMIN'::text, 'MEMBER'::text, 'COMMENTER'::text, 'VIEWER'::text])),

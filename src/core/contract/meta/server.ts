@@ -81,7 +81,7 @@ export const workspaceFactOperations = defineOperations('meta', {
     summary: 'What the own workspace is and may use',
     spec: 'people 6, M2',
     success: { status: 200, answer: WorkspaceFacts },
-    needs: { caller: 'account' },
+    needs: { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' },
     recovery: { refused: '`svc tenants list` and `svc tenants quotas` show it' },
     assumed: ['`used` is shown to an ADMIN or OWNER, null to everybody else'],
   },
