@@ -59,6 +59,7 @@ test('a query by a filter on the line, in a file, and by a view', async () => {
   await desk.act(item, 'complete')
   const body = { name: 'Done ones', visibility: 'SHARED', filter: { not: JSON.parse(open) } }
   expect((await desk.ask('POST /views', body)).status).toBe(201)
+  expect(await titles('--archived', 'ONLY')).toEqual([])
   const ran = await svc('items', 'query', '--view', 'Done ones', '--count')
   expect([ran.code, ran.stdout, ran.stderr]).toEqual([
     0,

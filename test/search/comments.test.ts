@@ -1,4 +1,5 @@
 /** Search of comments: as the items that they are on. Spec: Work on boards, 2, N4; decision 0362. */
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { removePurged } from '../../src/core/areas/items/trash/removal.ts'
 import { takeTurn } from '../../src/core/areas/search/indexing.ts'
@@ -154,6 +155,19 @@ test('a new generation has the comments, and a removed item leaves none behind',
   await indexing.catchUp()
   await removePurged.run(indexing.installation, { tenantId: desk.tenantId })
   expect(await documents(comment)).toEqual([])
+})
+
+test('comments of before are found after the migration, which begins a generation beside the one that answers', async () => {
+  const comment = await said('a dugong')
+  await indexing.catchUp()
+  await sql()`delete from search_document where kind = 'COMMENT'`
+  expect(ids(await search('dugong'))).toEqual([])
+  await sql().unsafe(readFileSync('migrations/0127_search_of_comments.sql', 'utf8'))
+  const states = await sql()`select state from search_index where tenant_id = ${desk.tenantId} order by state`
+  expect(states.map(({ state }) => state)).toEqual(['BUILDING', 'SERVING'])
+  const [table] = await sql()`select relforcerowsecurity as is_forced from pg_class where relname = 'search_index'`
+  expect(table).toEqual({ is_forced: true })
+  expect(ids(await search('dugong'))).toEqual([comment.id])
 })
 
 test('what a hold keeps of a deleted comment is not found', async () => {

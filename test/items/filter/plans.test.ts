@@ -39,6 +39,16 @@ beforeAll(async () => {
     insert into item_field_value (tenant_id, field_id, item_id, value)
     select i.tenant_id, f.id, i.id, case when i.rank > 'zz019997' then '77'::jsonb else '5'::jsonb end
     from item i, custom_field f where i.title = 'Filler' and f.key = 'number' and f.collection_id is null`
+  const { accountId } = world.actor
+  await oracle`update item set assignee_id = ${accountId} where title = 'Filler' and rank between 'zz010001' and 'zz010003'`
+  await oracle`
+    insert into item_member (tenant_id, item_id, account_id)
+    select tenant_id, id, assignee_id from item where title = 'Filler' and assignee_id is not null`
+  await oracle`
+    insert into item_member (tenant_id, item_id, account_id)
+    select i.tenant_id, i.id, a.id from item i join account a on a.tenant_id = i.tenant_id and a.id <> ${accountId}
+    where i.title = 'Filler'`
+  await oracle`update item set archived_at = now() where title = 'Filler' and rank < 'zz000200'`
   await oracle`vacuum analyze`
 }, 120_000)
 afterAll(() => world.close())
@@ -90,7 +100,10 @@ async function readBy(body: object): Promise<{ indexes: string[]; most: number; 
 test.each([
   ['a rare value', 'item_field_key_by_key', () => ({ filter: { field: 'custom.number', op: 'is', value: 77 } })],
   ['a rare label', 'item_label_by_label', () => ({ filter: { field: 'label', op: 'has_any', value: [label] } })],
+  ['who is responsible', 'item_member_by_account', () => ({ filter: { field: 'assignee', op: 'is', value: 'me' } })],
   ['nothing', 'item_of_workspace', () => ({})],
+  ['nothing but the archive', 'archived_item_of_workspace', () => ({ archived: 'ONLY' })],
+  ['nothing, with the archive', 'archived_item_of_workspace', () => ({ archived: 'INCLUDE' })],
   ['one collection', 'item_in_order', () => ({ container_id: collectionId })],
 ])('%s leads by %s', async (_, index, body) => {
   const { indexes, most, found } = await readBy({ ...body(), size: 20 })

@@ -28,6 +28,11 @@ export default class ItemsQuery extends CallerCommand {
     filter: Flags.string({ summary: 'The filter: JSON, @FILE, or - for stdin.' }),
     view: Flags.string({ summary: 'A view, by its name or id.' }),
     collection: Flags.string({ summary: 'Only items of this collection, by its name or id.' }),
+    archived: Flags.string({
+      summary: 'Whether what is archived is looked at.',
+      options: ['EXCLUDE', 'INCLUDE', 'ONLY'] as const,
+      default: 'EXCLUDE',
+    }),
     sort: Flags.string({ summary: 'The order: a key, or a key and asc or desc. At most two.', multiple: true }),
     count: Flags.boolean({ summary: 'Count the items that match.' }),
     max: Flags.integer({ summary: 'The maximum number of items.', min: 1, default: 50 }),
@@ -41,6 +46,7 @@ export default class ItemsQuery extends CallerCommand {
     const body = {
       size: Math.min(flags.max, 200),
       count: flags.count,
+      archived: flags.archived as 'EXCLUDE' | 'INCLUDE' | 'ONLY',
       ...(filter === undefined ? {} : { filter }),
       ...(sort === undefined ? {} : { sort }),
       ...(flags.view === undefined ? {} : { view_id: await findView(caller, flags.view) }),

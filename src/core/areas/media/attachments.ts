@@ -129,7 +129,7 @@ async function lockBoth(ctx: Ctx, itemId: string, mediaId: string) {
     select ${columnsOf(ctx)},
            (select count(*)::int from media_reference r where r.tenant_id = ${tenantId} and r.item_id = ${itemId}) as of_item,
            (select count(*)::int from media_reference r where r.tenant_id = ${tenantId} and r.media_id = ${mediaId}) as of_media
-    from media m where m.tenant_id = ${tenantId} and m.id = ${mediaId}`
+    from media m where m.tenant_id = ${tenantId} and m.id = ${mediaId} and m.withheld_at is null`
   const carried = tx<Before[]>`
     select name, alt, comment_id, added_by, added_at from media_reference
     where tenant_id = ${tenantId} and item_id = ${itemId} and media_id = ${mediaId}`
