@@ -112,6 +112,38 @@ export type TenantSuspendedProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The token lacks the scope {scope}. */
+export type AuthScopeRequiredProblem = {
+  readonly type: "urn:problem:svc:auth.scope_required"
+  readonly status: 403
+  readonly code: "auth.scope_required"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The scope that the token lacks. */
+    readonly scope: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** This needs the role {role} or higher. */
+export type AuthRoleRequiredProblem = {
+  readonly type: "urn:problem:svc:auth.role_required"
+  readonly status: 403
+  readonly code: "auth.role_required"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The role that is needed. */
+    readonly role: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The installation requires a second factor for this account. */
 export type AuthSecondFactorDemandedProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_demanded"
@@ -392,22 +424,6 @@ export type GoneProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The token lacks the scope {scope}. */
-export type AuthScopeRequiredProblem = {
-  readonly type: "urn:problem:svc:auth.scope_required"
-  readonly status: 403
-  readonly code: "auth.scope_required"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** The scope that the token lacks. */
-    readonly scope: string
-  }
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
 /** Nothing with this name or id exists here. */
 export type NotFoundProblem = {
   readonly type: "urn:problem:svc:not_found"
@@ -564,22 +580,6 @@ export type AdminOperatorRequiredProblem = {
   readonly code: "admin.operator_required"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** This needs the role {role} or higher. */
-export type AuthRoleRequiredProblem = {
-  readonly type: "urn:problem:svc:auth.role_required"
-  readonly status: 403
-  readonly code: "auth.role_required"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** The role that is needed. */
-    readonly role: string
-  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -5833,7 +5833,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {

@@ -107,7 +107,7 @@ async function enable(ctx: Ctx, holder: Holder): Promise<void> {
 
 async function isOwner({ tx }: Ctx, { tenantId, accountId }: Holder): Promise<boolean> {
   const [held] = await tx<{ role: Role }[]>`
-    select role from membership where tenant_id = ${tenantId} and account_id = ${accountId} and container_id is null`
+    select role from membership where tenant_id = ${tenantId} and holder_id = ${accountId} and container_id is null`
   return held?.role === 'OWNER'
 }
 

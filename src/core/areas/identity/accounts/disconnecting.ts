@@ -38,7 +38,7 @@ async function readWays(
   const serves = await passwordsServe(ctx, tenantId)
   const inForce = (await providersInForce(ctx, tenantId)).map(({ id }) => id)
   const [row] = await tx<{ is_owner: boolean; has_way: boolean }[]>`
-    select exists (select from membership m where m.tenant_id = ${tenantId} and m.account_id = a.id
+    select exists (select from membership m where m.tenant_id = ${tenantId} and m.holder_id = a.id
                    and m.container_id is null and m.role = 'OWNER') as is_owner,
            (${serves} and a.password_hash is not null)
              or exists (select from connected_identity c where c.tenant_id = ${tenantId} and c.account_id = a.id
