@@ -130,7 +130,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 76
+const most = 81
 
 let statements: number
 let findings: readonly Finding[]
