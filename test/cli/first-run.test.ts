@@ -101,6 +101,7 @@ describe('beside svc up', () => {
       'queue',
       'set-up',
       'clean-up',
+      'backups',
       'keys',
       'ledger',
       'ledger copies',

@@ -135,7 +135,7 @@ const spoilt: readonly Case[] = [
     'archive.invalid',
     'newer_format',
     (made, holds) => {
-      made.manifest.format_version = 2
+      made.manifest.format_version = 3
       return standard(made, holds)
     },
   ],
