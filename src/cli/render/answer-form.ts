@@ -50,10 +50,9 @@ const shown = (text: string) =>
 async function jqForm(expression: string): Promise<AnswerForm> {
   const { default: loading } = await import('jq-web')
   const jq = await loading
-  // In brackets, because jq would take `-.a` for options of its own; the line end closes a comment.
   const run = (json: string, filter: string, fails: string) => {
     try {
-      return jq.raw(json, `(${filter}\n)`, ['-r', '-c'])
+      return jq.raw(json, filter, ['-r', '-c'])
     } catch (error) {
       throw new Failure('usage', `${fails}: ${reasonOf(error as Error)}.`, 'https://jqlang.org/manual describes jq.')
     }
