@@ -90,6 +90,11 @@ export abstract class BaseCommand extends Command {
     if (line !== '') process.stdout.write(`${line}\n`)
   }
 
+  /** What is printed for people cannot move the cursor, also where a command forgot that a name is not its own. */
+  override log(text = '', ...values: unknown[]): void {
+    super.log(printableLines(text), ...values)
+  }
+
   /** Prints the answer for people; with --json it prints nothing. */
   protected async show(draw: () => string | Promise<string>): Promise<void> {
     if (!this.jsonEnabled()) this.log(await draw())

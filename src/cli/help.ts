@@ -32,10 +32,16 @@ export default class SvcHelp extends Help {
     if (page !== undefined) this.log(await pageText(page, this.opts.maxWidth))
   }
 
+  /** oclif breaks the lines of every part but the first. */
+  override formatRoot(): string {
+    const [says = '', ...parts] = super.formatRoot().split('\n\n')
+    return [this.wrap(says), ...parts].join('\n\n')
+  }
+
   protected override async showRootHelp(): Promise<void> {
     await super.showRootHelp()
     const says: Readonly<Record<HelpPage, string>> = {
-      config: 'Where installations and values are found',
+      config: 'Where values are found',
       environment: 'Every variable',
       'exit-codes': 'How a command ends',
     }
@@ -43,6 +49,6 @@ export default class SvcHelp extends Help {
     this.log(
       this.section('HELP PAGES', helpPages.map((name) => `svc help ${name.padEnd(width)}  ${says[name]}`).join('\n')),
     )
-    this.log('\nThe API reference: `svc open`. Guides and runbooks: the folder docs of the project.')
+    this.log('\n`svc open` opens the API reference.\nGuides and runbooks: the folder docs of the project.')
   }
 }

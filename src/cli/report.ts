@@ -136,6 +136,11 @@ function unwritable(error: Error): Failure | undefined {
 
 /** oclif's complaint about arguments, flags or an unknown command. */
 function usageFailure(error: Error): Failure {
+  const { args } = error as { args?: readonly { readonly name: string; readonly description?: string }[] }
+  if (error.message.startsWith('Missing ') && Array.isArray(args)) {
+    const named = args.map(({ name, description }) => `${name.toUpperCase()}${description ? `, ${description}` : ''}`)
+    return new Failure('usage', `Missing: ${oneLine(named.join('; '))}.`, '`--help` shows the usage.')
+  }
   const said = oneLine(
     error.message.replace('See more help with --help', '').replace(/^The following errors? occurred:/, ''),
   )

@@ -62,6 +62,11 @@ test('--jq prints texts bare and the rest as JSON, one a line, with every digit 
   expect(await out('tenants', 'list', '--fields', 'slug', '--jq', '.data[0] | keys')).toBe('["slug"]\n')
 })
 
+test('an expression may begin with a minus, or end with a comment', async () => {
+  expect(await out('tenants', 'quotas', 'show', 'acme', '--jq', '-3 + .items.used')).toBe('-3\n')
+  expect(await out('tenants', 'quotas', 'show', 'acme', '--jq', '.items.used # of it')).toBe('0\n')
+})
+
 test('an expression that jq does not read is refused before anything is done', async () => {
   const ran = await svc('tenants', 'suspend', 'acme', '--jq', '.[')
   expect([ran.code, ran.stdout]).toEqual([2, ''])

@@ -128,7 +128,7 @@ describe('values', () => {
   test('an unknown command, flag, argument or choice', async () => {
     expectClear(await home.svc(['tenant', 'list']), 2, /There is no command "tenant list"/)
     expectClear(await home.svc(['tenants', 'list', '--all']), 2, /--all/)
-    expectClear(await home.svc(['tenants', 'show']), 2, /Missing 1 required arg: workspace/)
+    expectClear(await home.svc(['tenants', 'show']), 2, /^Missing: WORKSPACE, /)
     expectClear(await home.svc(['tenants', 'show', 'a', 'b']), 2, /Unexpected argument: b/)
     expectClear(await home.svc(['tenants', 'list', '--state', 'GONE']), 2, /ACTIVE, SUSPENDED/)
     expectClear(await home.svc(['journal', '--size', '201']), 2, /200/)

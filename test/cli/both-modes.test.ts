@@ -130,7 +130,7 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
 
   test('the journal names who did it', async () => {
     const { stdout } = await run('journal', '--size', '5')
-    expect(stdout).toContain(way === 'api' ? `by ${owner.email}` : 'by RECOVERY ')
+    expect(stdout).toContain(way === 'api' ? `  ${owner.email}` : '  RECOVERY ')
     const [head, ...entries] = stdout.trim().split('\n')
     expect(head).toMatch(/^WHEN /)
     expect(entries).toHaveLength(5)

@@ -123,6 +123,17 @@ describe('status', () => {
     expect(attentionIn(calm)).toEqual([])
     expect(attentionIn({ ...calm, ...change }).map((one) => one.subject)).toEqual([subject])
   })
+  test('deliveries that wait for their next attempt are not called late, and no clock is -0.0 s ahead', () => {
+    const waits = (oldest_due_at: string) =>
+      statusScreen({
+        ...calm,
+        clock_ahead_seconds: -0.01,
+        deliveries: { ...calm.deliveries, retrying: 1, oldest_due_at },
+      })
+    expect(waits('2026-11-20T12:10:00.000Z')).toContain('the first is due at 2026-11-20 12:10:00')
+    expect(waits('2026-11-20T11:10:00.000Z')).toContain('the first has been due since 2026-11-20 11:10:00')
+    expect(waits('2026-11-20T11:10:00.000Z')).toContain('  0.0 s ahead')
+  })
   test('labels of metrics are read, and lines that are none are left out', () => {
     const metrics = readMetrics('# HELP a b\na{x="1,\\"}",y="2"} 3\na{x="2"} 4 1700000000\nb NaN\nc\n')
     expect([sumOf(metrics, 'a'), sumOf(metrics, 'a', { y: '2' }), sumOf(metrics, 'b')]).toEqual([7, 3, undefined])
@@ -137,7 +148,7 @@ describe('journal', () => {
     const [head, ...lines] = stdout.trim().split('\n')
     expect(head).toMatch(/^WHEN +ACTION +ON +BY/)
     expect(lines.map((line) => /tenant\.\w+/.exec(line)?.[0])).toEqual(['tenant.suspended', 'tenant.provisioned'])
-    expect(lines[0]).toContain(`by ${owner.email}`)
+    expect(lines[0]).toContain(`  ${owner.email}`)
     const actions = async (...args: string[]) =>
       (await svc('journal', ...args, '--jq', '.data[] | [.action, .tenant.slug] | join(" ")')).stdout.trim().split('\n')
     expect(await actions('--action', 'tenant.prov*')).toEqual(expect.arrayContaining(['tenant.provisioned globex']))

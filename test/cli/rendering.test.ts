@@ -66,6 +66,48 @@ describe('tables', () => {
     for (const width of [undefined, 80]) expect(await table([row], wide, '', width)).toContain(row.id)
   })
 
+  test('show the end of an address, too, by which people tell them apart', async () => {
+    const url = 'https://hooks.example.org/services/of/acme'
+    const drawn = await table([url], [{ head: 'TARGET', cell: (text) => text }], '', 20)
+    expect(drawn).toMatch(/^https:\/\/ho…s\/of\/acme$/m)
+  })
+
+  test('are blocks of whole values where their lines would not fit', async () => {
+    const path = `tenants/${row.id}/20261125T083949Z`
+    const wide = [...columns, { head: 'PATH', cell: () => path, whole: true as const }]
+    const drawn = await table(
+      [row, row],
+      [...wide, { head: 'STATE', cell: () => 'PENDING_DELETION', whole: true }],
+      '',
+      60,
+    )
+    expect(drawn.split('\n\n')).toHaveLength(2)
+    expect(drawn).toContain(`ID     ${row.id}\nPATH   ${path}\nSTATE  PENDING_DELETION`)
+  })
+
+  test('let a last column of words go on below itself', async () => {
+    const checks = [
+      ['ok', 'disk space', 'free for a folder whose name is long enough'],
+      ['warn', 'clock', 'differs'],
+    ]
+    const heads = ['', 'CHECK', 'FOUND']
+    const three = heads.map((head, at) => ({ head, cell: (row: string[]) => row[at] ?? '', whole: true as const }))
+    expect(await table(checks, three, '', 46)).toBe(
+      [
+        '      CHECK       FOUND',
+        'ok    disk space  free for a folder whose name',
+        '                  is long enough',
+        'warn  clock       differs',
+      ].join('\n'),
+    )
+  })
+
+  test('shorten ids in 80 columns, too, where a line would be broken otherwise', async () => {
+    const wide = [...columns, { head: 'PATH', cell: () => `tenants/${row.id}`, whole: true as const }]
+    const drawn = await table([row], wide, '', 80)
+    expect(Math.max(...drawn.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+
   test('are cut nowhere where there is no terminal', async () => {
     const drawn = await table([row], columns, '', undefined)
     expect(drawn).toContain(row.name)
@@ -164,6 +206,23 @@ describe('problems', () => {
   ] as const)('status %i ends as %s', (status, ending) => expect(endingOf(status)).toBe(ending))
 })
 
+test('details go on below themselves, from word to word, and break no word', () => {
+  const id = '0190c9d2-7a3b-7cde-8f01-23456789abcd'
+  const members = [
+    ['says', 'one two three four five six seven'],
+    ['id', id],
+  ] as const
+  expect(details(members, 32)).toBe(`says  one two three four five\n      six seven\nid    ${id}`)
+  expect(details(members, undefined)).toBe(`says  one two three four five six seven\nid    ${id}`)
+})
+
+test('what could not be read is named in the words of a command, not as a path or as JSON', () => {
+  const errors = [{ parameter: 'jobId', code: 'string.format', params: { format: 'uuid' } }]
+  const lines = problemLines(new Problem('request.malformed', {}, { errors }))
+  expect(lines).toHaveLength(2)
+  expect(lines[0]).toBe('The request could not be read. Each line below shows a member and the rule that it violates.')
+})
+
 test('a journal line says when, what, where, by whom and why', () => {
   const line = journalLine(
     {
@@ -177,7 +236,7 @@ test('a journal line says when, what, where, by whom and why', () => {
     },
     () => undefined,
   )
-  expect(line).toMatch(/tenant\.suspended {2,}acme {2,}by RECOVERY root@db-1 {2}reason=a\\u000ab$/)
+  expect(line).toMatch(/tenant\.suspended {2,}acme {2,}RECOVERY root@db-1 {2,}reason=a\\u000ab$/)
 })
 
 describe('numbers', () => {

@@ -7,7 +7,7 @@ import { moment } from '../render/moment.ts'
 import { type Column, table } from '../render/table.ts'
 
 const columns: readonly Column<AuditEntry>[] = [
-  { head: 'WHEN', cell: ({ at }) => moment(at) },
+  { head: 'WHEN', cell: ({ at }) => moment(at), whole: true },
   { head: 'ACTION', cell: ({ action }) => action, whole: true },
   { head: 'BY', cell: ({ actor }) => actor.account_id ?? actor.kind },
   { head: 'ON', cell: ({ subject }) => (subject === null ? '' : `${subject.kind} ${subject.id}`) },

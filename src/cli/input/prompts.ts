@@ -59,7 +59,10 @@ export async function confirmByName(
   if (!isInteractive())
     throw new Failure('usage', `${what} Nothing was done.`, `To confirm, add: --confirm ${quoted(also ?? name)}`)
   process.stderr.write(`${printable(what)}\n`)
-  const typed = await askText(`Type ${name} to confirm${also === undefined ? '' : ` (or ${also})`}:`, () => true)
+  const typed = await askText(
+    `Type ${printable(name)} to confirm${also === undefined ? '' : ` (or ${also})`}:`,
+    () => true,
+  )
   if (!isNamed(typed)) throw declined()
 }
 

@@ -6,10 +6,13 @@ import { printable } from './printable.ts'
 /** What an account is called; undefined where its id is all that is known. */
 export type NameOf = (accountId: string) => string | undefined
 
-const line = (when: string, action: string, on: string, more: readonly string[]) =>
-  printable([when.padEnd(26), action.padEnd(22), on.padEnd(16), ...more].join('  '))
+/** As wide as all but a few actions; a wider one moves its own line. */
+const actionWidth = 28
 
-export const journalHead = line('WHEN', 'ACTION', 'ON', ['BY', 'DETAILS'])
+const line = (when: string, action: string, on: string, more: readonly string[]) =>
+  printable([when.padEnd(26), action.padEnd(actionWidth), on.padEnd(16), ...more].join('  '))
+
+export const journalHead = line('WHEN', 'ACTION', 'ON', ['BY'.padEnd(20), 'DETAILS'])
 
 export function journalLine({ at, action, actor, tenant, subject, params }: JournalEntry, nameOf: NameOf): string {
   const by = actor.kind === 'RECOVERY' ? recoveredBy(params) : byAccount(actor, nameOf)
@@ -17,7 +20,7 @@ export function journalLine({ at, action, actor, tenant, subject, params }: Jour
   const details = Object.entries(params)
     .filter(([name]) => name !== 'os_user' && name !== 'host')
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  return line(moment(at), action, on, [`by ${by}`, ...details])
+  return line(moment(at), action, on, [by.padEnd(20), ...details]).trimEnd()
 }
 
 const byAccount = ({ kind, account_id }: JournalEntry['actor'], nameOf: NameOf) =>

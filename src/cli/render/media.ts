@@ -32,3 +32,15 @@ export const mediaDetails = (media: Media): string =>
     ['sha256', media.sha256 ?? ''],
     ['id', media.id],
   ])
+
+/** That a backup of the installation lacks what is in a bucket, and in which. */
+export const notArchived = ({
+  bucket,
+  endpoint,
+  prefix,
+}: {
+  bucket: string
+  endpoint: string
+  prefix: string
+}): string =>
+  `It does not hold the files in the bucket ${bucket} of ${endpoint}${prefix === '' ? '' : ` (below ${prefix})`}.`

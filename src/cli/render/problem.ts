@@ -19,7 +19,10 @@ export function problemLines(problem: Problem): string[] {
 export function wordsOf(problem: Problem): { readonly detail: string; readonly remedy?: string } {
   const row = (problems as Readonly<Record<string, { says: string; remedy?: string } | undefined>>)[problem.code]
   const detail = row ? filled(row.says, problem.params) : `The server refused the request: ${problem.code}.`
-  const remedy = row?.remedy === undefined ? [] : [filled(row.remedy, problem.params)]
+  // A terminal has neither a path nor JSON: the lines below say it in the words of the command.
+  const isNamed = problem.code === 'request.malformed' && (problem.errors?.length ?? 0) > 0
+  const advice = isNamed ? problems['request.invalid'].remedy : row?.remedy
+  const remedy = advice === undefined ? [] : [filled(advice, problem.params)]
   const wait = problem.headers['retry-after']
   const pause = wait === undefined || problem.status !== 429 ? [] : [`Try again in ${wait} s.`]
   const toDo = [...remedy, ...pause].join(' ')

@@ -77,7 +77,7 @@ export function statusScreen(status: Status, before?: Status): string {
     ['requests', requestsSay(status, before)],
     [
       'deliveries',
-      `${deliveries.waiting} due, ${deliveries.retrying} retrying, ${deliveries.dead} dead${deliveries.oldest_due_at === null ? '' : `; the oldest since ${moment(deliveries.oldest_due_at)}`}`,
+      `${deliveries.waiting} due, ${deliveries.retrying} retrying, ${deliveries.dead} dead${deliveries.oldest_due_at === null ? '' : `; the first ${Date.parse(deliveries.oldest_due_at) > Date.parse(status.at) ? 'is due at' : 'has been due since'} ${moment(deliveries.oldest_due_at)}`}`,
     ],
     [
       'jobs',
@@ -96,7 +96,7 @@ export function statusScreen(status: Status, before?: Status): string {
       'clock',
       status.clock_ahead_seconds === null
         ? unknown
-        : `${status.clock_ahead_seconds.toFixed(1)} s ahead of the database's`,
+        : `${status.clock_ahead_seconds.toFixed(1).replace(/^-(0\.0)$/, '$1')} s ahead of the database's`,
     ],
   ])
   const attentions = attentionIn(status)

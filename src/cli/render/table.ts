@@ -1,4 +1,5 @@
 /** Tables for people; programs use --json. Colour carries no meaning, and new columns come at the end. */
+import { details, inLines } from './details.ts'
 import { printable } from './printable.ts'
 
 export interface Column<Row> {
@@ -11,9 +12,12 @@ export interface Column<Row> {
 
 const gap = 2
 const narrowest = 6
+const narrowestWords = 24
 const comfortable = 16
 /** From here on ids stay whole: people copy them, and this is what a terminal has. */
 const usualWidth = 80
+/** Below this width an address is cut at its end, as everything else. */
+const legible = 10
 const shortenedSays = 'Ids are shortened to fit; `-o csv` prints them whole.'
 const ellipsis = '…'
 const graphemes = new Intl.Segmenter()
@@ -42,6 +46,15 @@ export async function table<Row>(
   const [{ default: Table }, { default: measure }] = await Promise.all([import('cli-table3'), import('string-width')])
   const whole = rows.map((row) => columns.map((column) => printable(column.cell(row)) || '-'))
   whole.unshift(columns.map((column) => column.head))
+  if (
+    width &&
+    leastWidth(
+      columns,
+      whole.map((line) => line.map(shortened)),
+      measure,
+    ) > width
+  )
+    return hanging(columns, whole, measure, width) ?? blocks(columns, whole.slice(1), width)
   const cramped = isCramped(columns, whole, measure, width)
   const lines = cramped ? whole.map((line) => line.map(shortened)) : whole
   const widths = widthsOf(columns, lines, measure, width)
@@ -64,6 +77,47 @@ export async function table<Row>(
     : drawn
 }
 
+/** The width below which the lines of the table would be broken. */
+const leastWidth = <Row>(columns: readonly Column<Row>[], lines: readonly string[][], measure: Measure) =>
+  widthsOf(columns, lines, measure, 1).reduce((sum, one) => sum + one, (columns.length - 1) * gap)
+
+/** The table with a last column of words that go on below themselves; undefined if it is none, or has no room. */
+function hanging<Row>(
+  columns: readonly Column<Row>[],
+  lines: readonly string[][],
+  measure: Measure,
+  width: number,
+): string | undefined {
+  const last = columns.length - 1
+  const widths = widthsOf(columns, lines, measure, undefined).slice(0, last)
+  const indent = widths.reduce((sum, one) => sum + one + gap, 0)
+  if (width - indent < narrowestWords || !lines.some((line) => line[last]?.includes(' '))) return undefined
+  return lines
+    .map((line) => {
+      const beside = widths.map((one, at) => padded(line[at] ?? '', one, columns[at]?.align, measure))
+      return [...beside, inLines(line[last] ?? '', width - indent).join(`\n${' '.repeat(indent)}`)].join(
+        ' '.repeat(gap),
+      )
+    })
+    .join('\n')
+}
+
+function padded(text: string, width: number, align: 'right' | undefined, measure: Measure): string {
+  const blanks = ' '.repeat(Math.max(0, width - measure(text)))
+  return align === 'right' ? blanks + text : text + blanks
+}
+
+/** Rows below each other instead of beside: every value whole. */
+const blocks = <Row>(columns: readonly Column<Row>[], rows: readonly string[][], width: number) =>
+  rows
+    .map((row) =>
+      details(
+        columns.map(({ head }, at) => [head, row[at]] as const),
+        width,
+      ),
+    )
+    .join('\n\n')
+
 /** Whether ids of 36 characters leave a name fewer columns than people need to tell it from others. */
 function isCramped<Row>(
   columns: readonly Column<Row>[],
@@ -71,11 +125,11 @@ function isCramped<Row>(
   measure: Measure,
   width: number | undefined,
 ): boolean {
-  if (!width || width >= usualWidth) return false
+  if (!width) return false
   const natural = widthsOf(columns, lines, measure, undefined)
   const fitting = widthsOf(columns, lines, measure, width)
   const isOver = fitting.reduce((sum, one) => sum + one, (columns.length - 1) * gap) > width
-  return isOver || fitting.some((one, at) => one < (natural[at] ?? 0) && one < comfortable)
+  return isOver || (width < usualWidth && fitting.some((one, at) => one < (natural[at] ?? 0) && one < comfortable))
 }
 
 const id = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}([0-9a-f]{4})\b/g
@@ -104,9 +158,13 @@ function widthsOf<Row>(
   return widths
 }
 
-/** As much of the text as so many columns hold, cut between two characters as people see them. */
+/** As much of the text as so many columns hold, cut between two characters as people see them; of a URL the end, too. */
 function cut(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text
+  if (/^https?:\/\/[!-~]*$/.test(text) && width >= legible) {
+    const behind = Math.floor((width - 1) / 2)
+    return text.slice(0, width - 1 - behind) + ellipsis + text.slice(-behind)
+  }
   let kept = ''
   for (const { segment } of graphemes.segment(text)) {
     if (measure(kept + segment) >= width) break

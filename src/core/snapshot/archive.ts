@@ -1,7 +1,7 @@
 /**
  * The backup of an embedded installation: one file, a tar that gzip compressed.
  *
- *    svc-backup.json         format, release, PostgreSQL's major version, kind of machine
+ *    svc-backup.json         format, release, PostgreSQL's major version, kind of machine; the bucket that it lacks
  *    database.json           passwords of the database's logins
  *    cluster/…               a base backup of the cluster; its log and backup_label last
  *    ledger.jsonl            the obligation ledger at the same moment
@@ -35,6 +35,8 @@ export const Head = z.object({
   postgresql: z.string(),
   /** e.g. `linux-x64`: files of a cluster belong to one kind of machine. */
   machine: z.string(),
+  /** Where the files of people are that the archive does not have; absent if they were in a folder only. */
+  media_bucket: z.object({ endpoint: z.string(), bucket: z.string(), prefix: z.string() }).optional(),
 })
 export type Head = z.infer<typeof Head>
 
@@ -61,6 +63,10 @@ export const foldersOf = ({ backupDir, media, mail }: Config) => ({
   media: media.dir,
   mail: mail.folder,
 })
+
+/** What the head says of a bucket: its place, and no key. */
+export const bucketOf = ({ media: { bucket: found } }: Config): Pick<Head, 'media_bucket'> =>
+  found === undefined ? {} : { media_bucket: { endpoint: found.endpoint, bucket: found.bucket, prefix: found.prefix } }
 
 /** Counts what passes and digests it; both sides do the same. */
 export function openTally() {

@@ -26,6 +26,7 @@ import { ifThere } from '../kernel/values/if-there.ts'
 import { productVersion } from '../kernel/values/product.ts'
 import { timeNow } from '../kernel/values/time.ts'
 import {
+  bucketOf,
   clusterName,
   type End,
   foldersOf,
@@ -46,7 +47,7 @@ export async function createSnapshot(config: Config, out: Writable, tell: (line:
   const record = await findRecord(config.dataDir)
   if (!record) throw new SnapshotRefused(`There is no database in ${config.dataDir}.`)
   const pack = openPack(out, Math.floor(timeNow() / 1000))
-  const head: Head = { format: 1, release: productVersion, postgresql: majorVersion, machine }
+  const head: Head = { format: 1, release: productVersion, postgresql: majorVersion, machine, ...bucketOf(config) }
   const keyring = await readFile(config.keyringFile)
   await pack.text(headName, JSON.stringify(head))
   await pack.text(loginsName, JSON.stringify({ passwords: record.passwords }))

@@ -11,16 +11,19 @@ import type { Created } from '../../../core/snapshot/create.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { withDatabase } from '../../call/database.ts'
 import { Failure } from '../../failure.ts'
+import { notArchived } from '../../render/media.ts'
 import { withToldProgress } from '../../render/progress.ts'
 import { sizeInWords } from '../../render/sparkline.ts'
 
 /** Most of the bytes are pages of the database, which the fastest level halves already. */
 const gzipLevel = 1
 
+const copyToo = 'Copy the bucket after this backup, too (docs/runbooks/media.md).'
+
 export default class BackupCreate extends BaseCommand {
   static override summary = 'Back up the embedded installation: database, keyring, ledger, files, archives, mails'
   static override description =
-    'Writes one file while the installation serves, or is stopped. It holds the keyring, so it opens every secret of the installation: the file has mode 0600; keep it as carefully. With - it goes to standard output, for example to a program that encrypts it. The environment and the files that it names (SVC_SETTINGS_FILE) are not in it.'
+    'Writes one file while the installation serves, or is stopped. It holds the keyring, so it opens every secret of the installation: the file has mode 0600; keep it as carefully. With - it goes to standard output, for example to a program that encrypts it. The environment and the files that it names (SVC_SETTINGS_FILE) are not in it, nor are files in a bucket (SVC_MEDIA_STORE=s3).'
   static override examples = [
     '<%= config.bin %> backup create svc.backup.tar.gz',
     '<%= config.bin %> backup create - | age -r age1… > svc.backup.age',
@@ -52,9 +55,10 @@ export default class BackupCreate extends BaseCommand {
         'The archive is binary and does not go to a terminal or beside --json.',
         'Name a file, or pipe it.',
       )
-    const { entries, bytes, as_of } = await this.make(config, process.stdout)
+    const { entries, bytes, as_of, media_bucket } = await this.make(config, process.stdout)
     this.note(`Wrote the installation as of ${as_of}: ${entries} entries, ${sizeInWords(bytes)} before compression.`)
     this.note('It holds the keyring: whoever reads it opens every secret of the installation.')
+    if (media_bucket) this.note(`${notArchived(media_bucket)} ${copyToo}`)
   }
 
   private async toFile(config: Config, file: string): Promise<unknown> {
@@ -77,6 +81,7 @@ export default class BackupCreate extends BaseCommand {
       const { size } = await stat(file)
       this.tell(`Wrote ${file} (mode 600, ${sizeInWords(size)}): the installation as of ${created.as_of}.`)
       this.tell('It holds the keyring: whoever reads the file opens every secret of the installation.')
+      if (created.media_bucket) this.tell(`${notArchived(created.media_bucket)} ${copyToo}`)
       this.tell(`To restore it elsewhere: SVC_DATA_DIR=/an/empty/folder svc backup restore ${file}`)
       return { file, size_bytes: size, ...created }
     } finally {

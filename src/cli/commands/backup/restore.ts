@@ -4,6 +4,7 @@ import { type Config, readConfig } from '../../../core/kernel/config/config.ts'
 import type { Restored } from '../../../core/snapshot/restore.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
+import { notArchived } from '../../render/media.ts'
 import { withToldProgress } from '../../render/progress.ts'
 
 export default class BackupRestore extends BaseCommand {
@@ -33,6 +34,10 @@ export default class BackupRestore extends BaseCommand {
       )
     const restored = await this.restore(config, args.file)
     this.tell(`Restored into ${config.dataDir}: the installation as of ${restored.as_of}, ${restored.entries} entries.`)
+    if (restored.media_bucket)
+      this.tell(
+        `${notArchived(restored.media_bucket)} Name the bucket, or a copy of it, with SVC_MEDIA_STORE=s3 and SVC_MEDIA_S3_…; then \`svc recovery check\` says which files are missing.`,
+      )
     this.tell('The one that it is a copy of must not run beside it: both would send its mails and deliveries.')
     this.tell(
       `Was a token revoked, a hold placed or a workspace purged after that moment? Then first \`svc recovery begin --recovery-point ${restored.as_of}\` (docs/runbooks/moving.md). Otherwise: svc up`,
