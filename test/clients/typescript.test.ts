@@ -257,8 +257,8 @@ describe('a delivery', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['whose body was changed', () => verify({ body: `${target.received[0]?.body} ` })],
     ['for another secret', () => verify({}, { secret: `whsec_${btoa('x'.repeat(32))}` })],
-    ['that is older than five minutes', () => verify({}, { now: Date.now() + 301_000 })],
-    ['from the future', () => verify({}, { now: Date.now() - 301_000 })],
+    ['that is older than five minutes', () => verify({}, { now: Date.now() + 400_000 })],
+    ['from the future', () => verify({}, { now: Date.now() - 400_000 })],
     ['without a signature', () => verify({ headers: { 'webhook-id': 'a', 'webhook-timestamp': '1' } })],
   ])('%s is not', async (_, verifying) => {
     await expect(verifying()).rejects.toBeInstanceOf(client.NotVerified)
