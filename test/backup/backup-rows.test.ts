@@ -166,6 +166,25 @@ describe.each(ways)('a backup by %s', (way) => {
 })
 
 describe('a removal', () => {
+  test('stops at a hold that is placed while another archive goes', async () => {
+    const { id: tenantId } = await workspace()
+    const [first, second] = [await backedUp(tenantId), await backedUp(tenantId)]
+    await backedUp(tenantId)
+    for (const { id } of [first, second]) await both.call('recovery', ops.removeBackup, { backupId: id })
+    await both.sql`
+      create function hold_it() returns trigger language plpgsql security definer as $$ begin
+        insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by) values (old.tenant_id, new_id(), 'TENANT', 'case', new_id());
+        return null;
+      end $$`
+    await both.sql`create trigger hold_it after delete on backup for each row execute function hold_it()`
+    try {
+      await removeBackupsJob.run(both.installation, {})
+    } finally {
+      await both.sql`drop function hold_it() cascade`
+    }
+    expect([first, second].map(({ path }) => existsSync(at(path)))).toEqual([false, true])
+  })
+
   test('goes on until the target obeys', async () => {
     const { id: tenantId } = await workspace()
     const old = await backedUp(tenantId)

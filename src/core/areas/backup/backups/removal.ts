@@ -12,6 +12,7 @@ import type { Answer, Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { firstId } from '../../../kernel/transaction/page.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { withStore } from '../open-store.ts'
@@ -65,23 +66,33 @@ export const removeBackupsJob = defineJob({
   takesLong: true,
   cron: '* * * * *',
   async run(installation) {
-    for (const backup of await readLeaving(installation)) await remove(installation, backup)
+    let last = firstId
+    for (let count = 0; count < most; count += 1) {
+      const backup = await readLeaving(installation, last)
+      if (!backup) break
+      await remove(installation, backup)
+      last = backup.id
+    }
     // Behind the removals, because it throws while the clocks differ. What it marks goes with the next run.
     await expireBackups(installation, worker)
   },
 })
 
-/** What no hold covers; in the order of ids, so that one that its target keeps back does not keep the others. */
-function readLeaving(installation: Installation): Promise<Leaving[]> {
-  return installation.transaction(
+/**
+ * The next that no hold covers. Each is looked for when the one before it is gone: a removal may take minutes, and a hold that is
+ * placed meanwhile keeps what is left. In the order of ids, so that one that its target keeps back does not keep the others.
+ */
+async function readLeaving(installation: Installation, last: string): Promise<Leaving | undefined> {
+  const [next] = await installation.transaction(
     worker,
     { readOnly: true },
     ({ tx }) => tx.last<Leaving[]>`
       select b.tenant_id, b.id, b.target_id, b.path from backup b
-      where b.state = 'REMOVING'
+      where b.state = 'REMOVING' and b.id > ${last}::uuid
         and not exists (select from legal_hold h where h.tenant_id = b.tenant_id and h.released_at is null)
-      order by b.id limit ${most}`,
+      order by b.id limit 1`,
   )
+  return next
 }
 
 async function remove(
