@@ -29,8 +29,8 @@ import { findVisibleContainer, visibleContainerIds } from '../access/access.ts'
 import { leaveGroups } from '../access/group-rows.ts'
 import { holdsRole, lockMemberships } from '../access/held-role.ts'
 import { isInRegister } from '../auth/token/ceiling.ts'
-import { endCredentials, holdBearer, lockAccount } from '../auth/token/ending.ts'
-import { disableWebhooksOf } from '../webhooks/disabling.ts'
+import { endAccess } from '../auth/token/departure.ts'
+import { holdBearer, lockAccount } from '../auth/token/ending.ts'
 import { demandRegisterOfMembers, endWithoutRole, findHolder, holderNamed, takeFromGroup } from './group-roles.ts'
 import { keepAnOperator, keepAnOwner } from './last-owner.ts'
 
@@ -123,10 +123,7 @@ async function takeAway(ctx: Ctx, tenantId: string, held: OwnMembership): Promis
   await lockAccount(ctx, { tenantId, accountId })
   await ctx.tx`delete from membership where tenant_id = ${tenantId} and id = ${held.id}`
   const along = held.container_id === null ? await leaveTheRest(ctx, tenantId, accountId) : {}
-  if (await holdsRole(ctx, tenantId, accountId)) return along
-  await endCredentials(ctx, { tenantId, accountId }, 'role_lost')
-  await disableWebhooksOf(ctx, tenantId, accountId)
-  ctx.recordObligation({ act: 'account.left', tenant_id: tenantId, account_id: accountId })
+  if (!(await holdsRole(ctx, tenantId, accountId))) await endAccess(ctx, tenantId, [accountId])
   return along
 }
 
