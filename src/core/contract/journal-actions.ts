@@ -22,6 +22,7 @@ export type JournalAction =
   | 'tenant.backup_verification_requested'
   | 'tenant.backup_verification_failed'
   | 'account.invitation_renewed'
+  | 'account.start_password_issued'
   | 'backup_target.created'
   | 'backup_target.removed'
   | 'identity_provider.created'

@@ -11,6 +11,8 @@ import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { groupOperations } from './groups/operations.ts'
 import { accountOperations } from './identity/accounts.ts'
+import { addressOperations } from './identity/addresses.ts'
+import { managedOperations } from './identity/managed.ts'
 import { identityOperations } from './identity/operations.ts'
 import { preferenceOperations } from './identity/preferences.ts'
 import { itemArchiveOperations } from './items/archive.ts'
@@ -64,6 +66,8 @@ export const operations = {
   ...identityOperations,
   ...accountOperations,
   ...preferenceOperations,
+  ...addressOperations,
+  ...managedOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,

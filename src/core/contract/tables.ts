@@ -104,6 +104,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
     since: 'placed_at',
     purgedLast: 'until then a hold that a recovery puts back stops the purge',
   },
+  address_confirmation: { export: { omitted: 'credentials' } },
+  account_address: { export: 'account_addresses', since: 'created_at', withheld: ['held_fold'] },
   account_preference: { export: 'account_preferences' },
   account_word: { export: { omitted: 'made of names and addresses; whoever imports makes them again' } },
   account: {
