@@ -46,6 +46,7 @@ create table address_confirmation (
   address_id uuid not null,
   email_fold text not null,
   makes_primary boolean not null,
+  is_asked boolean not null, -- by somebody; false: the account joined by a token that was handed over
   hash bytea, -- SHA-256 of the token; null until the mail leaves, and for good if somebody else has the address
   expires_at timestamptz not null,
   used_at timestamptz,
@@ -56,7 +57,7 @@ create table address_confirmation (
 create index address_confirmation_by_hash on address_confirmation (hash) where hash is not null;
 create index address_confirmation_by_account on address_confirmation (tenant_id, account_id);
 create index address_confirmation_of_address on address_confirmation (tenant_id, email_fold, created_at);
-create index address_confirmation_mailed on address_confirmation (tenant_id, created_at);
+create index address_confirmation_asked on address_confirmation (tenant_id, created_at) where is_asked;
 create index address_confirmation_ended on address_confirmation (expires_at);
 select workspace_table('address_confirmation');
 create policy installation on address_confirmation to svc_installation using (true) with check (true);

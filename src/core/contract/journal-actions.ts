@@ -34,6 +34,8 @@ export type JournalAction =
   | 'ai_provider.offered'
   | 'ai_provider.replaced'
   | 'ai_provider.removed'
+  | 'notice.set'
+  | 'notice.cleared'
   | 'operator.added'
   | 'operator.removed'
   | 'encryption.reseal_requested'

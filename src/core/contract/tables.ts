@@ -126,6 +126,7 @@ export const installationTables: Readonly<Record<string, string>> = {
   ai_model: 'the AI models offered to every workspace',
   purge_progress: 'how far a purge is; gone with its workspace',
   purge_certificate: 'the evidence of what a purge removed: counts, hashes, moments',
+  installation_notice: 'what the operators say to everybody',
   setting: 'what the operators decided for every workspace',
   journal: 'the evidence that outlives a workspace',
   daemon_witness: 'how far each daemon has acknowledged, to tell a rewind by',

@@ -79,11 +79,11 @@ const rowsOfAccount = ({ part }: Pick<Tx, 'part'>): Part => part`
   select a.id, a.email, true, coalesce(a.joined_at, a.created_at) where a.email is not null and not exists (
     select from account_address p where p.tenant_id = a.tenant_id and p.account_id = a.id and p.is_primary)`
 
-/** The confirmed addresses besides the primary one of the account `a`, as an array of texts. */
-export const otherAddressesOf = ({ part }: Pick<Tx, 'part'>): Part => part`array(
+/** The confirmed addresses besides the primary one of the account `a`, as an array in JSON. */
+export const otherAddressesOf = ({ part }: Pick<Tx, 'part'>): Part => part`to_json(array(
   select o.email from account_address o
   where o.tenant_id = a.tenant_id and o.account_id = a.id and not o.is_primary and o.confirmed_at is not null and o.removed_at is null
-  order by o.id)`
+  order by o.id))`
 
 /** Whether the primary address of the account `a` is confirmed; one of older code is. */
 export const isPrimaryConfirmed = ({ part }: Pick<Tx, 'part'>): Part => part`coalesce((

@@ -2,6 +2,7 @@
 import type { accountOperations } from '../../contract/identity/accounts.ts'
 import type { addressOperations } from '../../contract/identity/addresses.ts'
 import type { managedOperations } from '../../contract/identity/managed.ts'
+import type { emergencyNoticeOperations } from '../../contract/identity/notices.ts'
 import type { identityOperations } from '../../contract/identity/operations.ts'
 import type { preferenceOperations } from '../../contract/identity/preferences.ts'
 import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
@@ -13,6 +14,7 @@ import { inviteAccount, renewInvitation } from './accounts/inviting.ts'
 import { getAccount, listAccounts } from './accounts/list.ts'
 import { createManagedAccount, issueStartPassword, prepareStartPassword } from './accounts/managed.ts'
 import { changePreferences } from './accounts/preferences.ts'
+import { listEmergencyNotices } from './notices.ts'
 import { getOwnAccount } from './own-account.ts'
 
 export const identityHandlers = {
@@ -28,6 +30,7 @@ export const identityHandlers = {
   addAddress,
   removeAddress,
   confirmAddress,
+  listEmergencyNotices,
   createManagedAccount: withWork(prepareStartPassword, createManagedAccount),
   issueStartPassword: withWork(prepareStartPassword, issueStartPassword),
 } satisfies HandlersOf<
@@ -35,5 +38,6 @@ export const identityHandlers = {
     typeof accountOperations &
     typeof preferenceOperations &
     typeof addressOperations &
+    typeof emergencyNoticeOperations &
     typeof managedOperations
 >

@@ -115,7 +115,7 @@ export const accountOperations = defineOperations('identity', {
     spec,
     query: z.strictObject({
       q: text(1, 120).optional().describe('the beginning of a word of the name or of the address'),
-      email: text(1, 254).optional(),
+      email: text(1, 254).optional().describe('an address, or the sign-in name of a managed account'),
       external_id: text(1, 200).optional().describe(ofDirectory),
       state: accountState.optional(),
       kind: kind.optional(),
@@ -132,7 +132,7 @@ export const accountOperations = defineOperations('identity', {
       '`q` and `email` compare without case and accents; a guest finds others by name alone',
       `${ofGuests}; a container that the caller does not see has no accounts`,
       '`is_restricted` is false until restrictions are served',
-      '`email` finds by each confirmed address and by the primary one, `q` by the words of these',
+      '`email` finds by each confirmed address, by the primary one and by the sign-in name, `q` by the words of these',
     ],
   },
   getAccount: {

@@ -341,12 +341,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     bodyLimitBytes: values.SVC_BODY_LIMIT_BYTES,
     requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',
     operatorProbationHours: values.SVC_OPERATOR_PROBATION_HOURS,
-    addressHours: values.SVC_ADDRESS_HOURS,
-    startPasswordDays: values.SVC_START_PASSWORD_DAYS,
-    invitationDays: values.SVC_INVITATION_DAYS,
-    inviteMailsPerHour: values.SVC_INVITE_MAILS_PER_HOUR,
-    sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
-    sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
+    ...waysInOf(values),
     purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
     outboxDays: values.SVC_OUTBOX_DAYS,
@@ -371,6 +366,16 @@ function disabling(text: string): Config['webhookDisableAfter'] {
 /** Two listeners with port 0 get a free port each; two listeners with the same port are one listener. */
 const healthPortOf = ({ SVC_PORT: port, SVC_HEALTH_PORT: health }: z.output<typeof environment>) =>
   health === port && port !== 0 ? undefined : health
+
+/** How long what lets people in lives, and how much of it is mailed. */
+const waysInOf = (values: z.output<typeof environment>) => ({
+  addressHours: values.SVC_ADDRESS_HOURS,
+  startPasswordDays: values.SVC_START_PASSWORD_DAYS,
+  invitationDays: values.SVC_INVITATION_DAYS,
+  inviteMailsPerHour: values.SVC_INVITE_MAILS_PER_HOUR,
+  sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
+  sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
+})
 
 function ownUrl(values: z.output<typeof environment>): string {
   const { SVC_BASE_DOMAIN: domain, SVC_HOST: host, SVC_PORT: port } = values

@@ -47,7 +47,7 @@ export async function addAddress(
   await demandMail(ctx, holder.tenantId, body.email)
   const address = own ? own.id : await writeWaiting(ctx, holder, body.email)
   await ctx.record('identity.account.address_asked', { id: accountId, address_id: address })
-  const expiresAt = await writeConfirmation(ctx, holder, { id: address, ...body })
+  const expiresAt = await writeConfirmation(ctx, holder, { id: address, is_primary: body.is_primary, is_asked: true })
   return { email: own?.email ?? body.email, address: null, confirmation_expires_at: expiresAt }
 }
 
@@ -104,7 +104,7 @@ async function demandMail(ctx: Ctx, tenantId: string, email: string): Promise<vo
             order by created_at desc limit ${ofAddress.perHour}) s) a,
     (select count(*)::int as of_workspace, date_part('epoch', min(created_at) + interval '1 hour' - now()) as workspace_wait
      from (select created_at from address_confirmation
-           where tenant_id = ${tenantId} and created_at > now() - interval '1 hour' order by created_at desc limit ${most}) s) w`
+           where tenant_id = ${tenantId} and is_asked and created_at > now() - interval '1 hour' order by created_at desc limit ${most}) s) w`
   if (sent.of_workspace >= most) refuseMail(most, hourSeconds, sent.workspace_wait)
   if (sent.of_address >= ofAddress.perHour) refuseMail(ofAddress.perHour, hourSeconds, sent.first_wait)
   if ((sent.last_wait ?? 0) > 0) refuseMail(1, ofAddress.minuteSeconds, sent.last_wait)

@@ -50,7 +50,7 @@ export const sendAddressConfirmation = defineJob({
 export async function writeConfirmation(
   ctx: Ctx,
   { tenantId, accountId }: Holder,
-  address: { readonly id: string; readonly email: string; readonly is_primary: boolean },
+  address: { readonly id: string; readonly is_primary: boolean; readonly is_asked: boolean },
 ): Promise<string> {
   const { tx, config } = ctx
   const id = newId()
@@ -59,8 +59,8 @@ export async function writeConfirmation(
     where tenant_id = ${tenantId} and account_id = ${accountId} and address_id = ${address.id} and used_at is null`
   const [[written]] = await Promise.all([
     tx<[{ expires_at: string }]>`
-      insert into address_confirmation (tenant_id, id, account_id, address_id, email_fold, makes_primary, expires_at)
-      select tenant_id, ${id}::uuid, account_id, id, email_fold, ${address.is_primary}::boolean, now() + make_interval(hours => ${config.addressHours})
+      insert into address_confirmation (tenant_id, id, account_id, address_id, email_fold, makes_primary, is_asked, expires_at)
+      select tenant_id, ${id}::uuid, account_id, id, email_fold, ${address.is_primary}::boolean, ${address.is_asked}::boolean, now() + make_interval(hours => ${config.addressHours})
       from account_address where tenant_id = ${tenantId} and id = ${address.id}
       returning expires_at`,
     // One that waits, waits as long as its link serves.
@@ -74,10 +74,10 @@ export async function writeConfirmation(
 
 /** The same for the primary address of an account that joined without its mail having been read. */
 export async function askToConfirmPrimary(ctx: Ctx, holder: Holder): Promise<void> {
-  const [address] = await ctx.tx<{ id: string; email: string }[]>`
-    select id, email from account_address
+  const [address] = await ctx.tx<{ id: string }[]>`
+    select id from account_address
     where tenant_id = ${holder.tenantId} and account_id = ${holder.accountId} and is_primary and confirmed_at is null`
-  if (address) await writeConfirmation(ctx, holder, { ...address, is_primary: true })
+  if (address) await writeConfirmation(ctx, holder, { id: address.id, is_primary: true, is_asked: false })
 }
 
 interface AskedRow extends Place {

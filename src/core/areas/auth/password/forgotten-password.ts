@@ -143,8 +143,9 @@ interface ResetRow {
   readonly tenant_id: string
   readonly id: string
   readonly account_id: string
-  /** Every address of the account. */
-  readonly emails: readonly string[]
+  readonly email: string | null
+  /** Its confirmed addresses besides the primary one. */
+  readonly others: readonly string[]
   /** Whether the link went to the primary address, and nobody has confirmed that yet. */
   readonly is_unconfirmed: boolean
 }
@@ -178,8 +179,9 @@ export async function resetPassword(
   { body }: Received<typeof ops.resetPassword>,
   newHash: string,
 ): Promise<void> {
-  const { tenant_id: tenantId, id, account_id: accountId, emails, is_unconfirmed } = await findReset(ctx, body.token)
-  for (const email of emails) await forgetFailures(ctx, tenantId, subjectOf(tenantId, email))
+  const { tenant_id: tenantId, id, account_id: accountId, email: primary, others, is_unconfirmed } = await findReset(ctx, body.token)
+  for (const email of primary === null ? others : [primary, ...others])
+    await forgetFailures(ctx, tenantId, subjectOf(tenantId, email))
   await ctx.inWorkspace(tenantId, () =>
     admitted(ctx.tx, { workspace: tenantId }, async () => {
       const [, used] = await Promise.all([
@@ -221,7 +223,7 @@ async function confirmReader(
 async function findReset(ctx: Ctx, token: string): Promise<ResetRow> {
   if (!isTokenShaped(token, 'passwordReset')) refuse('auth.reset_invalid')
   const [found] = await ctx.tx<ResetRow[]>`
-    select r.tenant_id, r.id, r.account_id, array_remove(array[a.email] || ${otherAddressesOf(ctx.tx)}, null) as emails,
+    select r.tenant_id, r.id, r.account_id, a.email, ${otherAddressesOf(ctx.tx)} as others,
            coalesce(d.is_primary and d.confirmed_at is null, false) as is_unconfirmed
     from password_reset r
     join account a on a.tenant_id = r.tenant_id and a.id = r.account_id

@@ -131,7 +131,7 @@ async function admitByAddress(ctx: Ctx, arrival: Arrival): Promise<Admission> {
 
 async function findByAddress(ctx: Ctx, tenantId: string, address: string): Promise<AccountRow | undefined> {
   const [row] = await ctx.tx<AccountRow[]>`
-    select a.id, a.state, coalesce(d.email, a.email) as email, coalesce(d.confirmed_at is not null, true) as is_confirmed
+    select a.id, a.state, coalesce(d.email, a.email) as email, (d.id is null or d.confirmed_at is not null) as is_confirmed
     from account a
     left join account_address d on d.tenant_id = a.tenant_id and d.held_fold = ${caseFold(address)}
     where a.tenant_id = ${tenantId} and a.id = ${accountWithAddress(ctx.tx, tenantId, address)} for update of a`

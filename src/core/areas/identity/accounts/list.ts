@@ -15,7 +15,7 @@ import { firstId, pageOfRows } from '../../../kernel/transaction/page.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
 import { foldWords } from '../../access/account-words.ts'
-import { accountWithAddress } from '../../access/addresses.ts'
+import { accountSigningIn } from '../../access/addresses.ts'
 import { accountColumns, isSeenByGuest, isThere, placesSeen, readAccount } from './account-row.ts'
 import { workspaceOfAccount, workspaceOfSlug } from './workspace.ts'
 
@@ -94,7 +94,7 @@ function filtersOf(ctx: Ctx, tenantId: string, { email, external_id, state, kind
   // A guest finds no address but the own one.
   const isOwn = isAccount(actor) && actor.isGuest ? tx.part`and a.id = ${actor.accountId}` : tx.part``
   return tx.part`
-    ${email === undefined ? tx.part`` : tx.part`and a.id = ${accountWithAddress(tx, tenantId, email)} ${isOwn}`}
+    ${email === undefined ? tx.part`` : tx.part`and a.id = ${accountSigningIn(tx, tx.part`${tenantId}`, email)} ${isOwn}`}
     ${external_id === undefined ? tx.part`` : tx.part`and a.external_id = ${external_id}`}
     ${state === undefined ? tx.part`` : isIn(ctx, state)} ${kind === undefined ? tx.part`` : isOf(ctx, kind)}`
 }
