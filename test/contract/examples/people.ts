@@ -156,6 +156,7 @@ export async function identity(scene: Scene): Promise<void> {
   })
   const manager = await tokenOf(tenantId, ada.accountId, ['workspace:read', 'workspace:admin'])
   await show('renewInvitation', { accountId: invited.account.id, body: { deliver: 'TOKEN' } }, manager)
+  await addresses(scene)
   await show('disableAccount', { accountId: alan.accountId })
   await show('enableAccount', { accountId: alan.accountId })
   const granted = await show('grantMembership', {
@@ -164,6 +165,23 @@ export async function identity(scene: Scene): Promise<void> {
   await show('listMemberships', { account_id: alan.accountId })
   await show('removeMembership', { membershipId: granted.id })
   await groups(scene)
+}
+
+/** A second address, whose link comes by mail, and somebody without one. */
+async function addresses({ show, ask, ada, sql }: Scene): Promise<void> {
+  const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
+  const session = { ...ada, token }
+  const email = 'ada@lovelace.example'
+  await show('addAddress', { accountId: ada.accountId, body: { email } })
+  const confirmation = mintToken('addressConfirmation')
+  await sql`update address_confirmation set hash = ${confirmation.hash} where email_fold = ${email}`
+  const { id: addressId } = await show('confirmAddress', { body: { token: confirmation.token } }, session)
+  await show('removeAddress', { accountId: ada.accountId, addressId })
+  const managed = await show('createManagedAccount', {
+    body: { sign_in_name: 'bench-3', display_name: 'Workshop, bench 3', role: 'COMMENTER' },
+  })
+  await show('issueStartPassword', { accountId: managed.account.id })
+  await show('listEmergencyNotices')
 }
 
 async function groups({ show, ask, alan, collectionId }: Scene): Promise<void> {
