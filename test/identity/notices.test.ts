@@ -119,7 +119,7 @@ test('they are said worst first, and each says what ends it', async () => {
   const find = (kind: string) => told.find((one) => one.kind === kind)
   expect(find('PASSWORD_OPENING')).toMatchObject({ params: { requester: 'Ruth', reason: 'their provider is down' } })
   expect(find('ADDRESS_UNCONFIRMED')).toMatchObject({ params: { email: owner.email } })
-  const { recovered_to, admitted_at } = find('INSTALLATION_RECOVERED')?.params as Record<string, string>
+  const { recovered_to, admitted_at } = find('INSTALLATION_RECOVERED')!.params as Record<string, string>
   expect(Date.parse(admitted_at!) - Date.parse(recovered_to!)).toBe(86_400_000)
 
   // Whoever is no administrator is not told who asked, and an account without a password needs no factor.
