@@ -351,7 +351,8 @@ interface Refusal {
   readonly status: number
 }
 
-function refusalsMetBy(operation: Operation): Refusal[] {
+/** Every refusal that a call of the operation can meet. */
+export function refusalsMetBy(operation: Operation): Refusal[] {
   const { needs } = operation
   const codes: ProblemCode[] = ['request.malformed', 'service.unavailable', 'internal', ...gateRefusals(operation)]
   if (!isServedWithoutFactor(needs)) codes.push('auth.second_factor_demanded')

@@ -15,6 +15,7 @@ import { type Log, silentLog } from '../../src/daemon/log.ts'
 import { BriefAgent } from './brief-agent.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { bareEnvironment } from './processes.ts'
+import { hearRefusal } from './refusals-heard.ts'
 
 export interface Answered {
   readonly status: number
@@ -144,12 +145,10 @@ function send(
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8')
           const isJson = /[/+]json/.test(response.headers['content-type'] ?? '')
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            text,
-            json: isJson && text !== '' ? JSON.parse(text) : undefined,
-          })
+          const json = isJson && text !== '' ? JSON.parse(text) : undefined
+          const status = response.statusCode ?? 0
+          if (status >= 400) hearRefusal(method, path, json)
+          resolve({ status, headers: response.headers, text, json })
         })
       },
     )
