@@ -11,6 +11,9 @@ import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { groupOperations } from './groups/operations.ts'
 import { accountOperations } from './identity/accounts.ts'
+import { addressOperations } from './identity/addresses.ts'
+import { managedOperations } from './identity/managed.ts'
+import { emergencyNoticeOperations } from './identity/notices.ts'
 import { identityOperations } from './identity/operations.ts'
 import { preferenceOperations } from './identity/preferences.ts'
 import { itemArchiveOperations } from './items/archive.ts'
@@ -32,6 +35,7 @@ import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
 import { serverOperations, workspaceFactOperations } from './meta/server.ts'
 import { operatorOperations } from './operators/operations.ts'
+import { noticeOperations } from './operators/notice.ts'
 import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
 import { providerOperations, providerSignInOperations } from './providers/operations.ts'
@@ -64,6 +68,9 @@ export const operations = {
   ...identityOperations,
   ...accountOperations,
   ...preferenceOperations,
+  ...addressOperations,
+  ...managedOperations,
+  ...emergencyNoticeOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,
@@ -90,6 +97,7 @@ export const operations = {
   ...retentionOperations,
   ...purgeOperations,
   ...operatorOperations,
+  ...noticeOperations,
   ...identityProviderOperations,
   ...withdrawalPlanOperations,
   ...settingsOperations,

@@ -104,6 +104,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
     since: 'placed_at',
     purgedLast: 'until then a hold that a recovery puts back stops the purge',
   },
+  address_confirmation: { export: { omitted: 'credentials' } },
+  account_address: { export: 'account_addresses', since: 'created_at', withheld: ['held_fold'] },
   account_preference: { export: 'account_preferences' },
   account_word: { export: { omitted: 'made of names and addresses; whoever imports makes them again' } },
   account: {
@@ -124,6 +126,7 @@ export const installationTables: Readonly<Record<string, string>> = {
   ai_model: 'the AI models offered to every workspace',
   purge_progress: 'how far a purge is; gone with its workspace',
   purge_certificate: 'the evidence of what a purge removed: counts, hashes, moments',
+  installation_notice: 'what the operators say to everybody',
   setting: 'what the operators decided for every workspace',
   journal: 'the evidence that outlives a workspace',
   daemon_witness: 'how far each daemon has acknowledged, to tell a rewind by',

@@ -9,6 +9,7 @@
  * To add a kind: its texts in texts/, a row here. docs/generated/mails.md shows this table.
  */
 
+import * as address from './texts/address.ts'
 import * as backups from './texts/backups.ts'
 import * as identityProvider from './texts/identity-provider.ts'
 import * as invitation from './texts/invitation.ts'
@@ -75,6 +76,22 @@ const mailKinds = {
     to: 'account',
     when: 'somebody was invited by mail, or asked for a new password before joining',
     texts: invitation.invited,
+  },
+  address_confirm: {
+    to: 'account',
+    when: 'an address was asked for an account, or an account joined by a token that was handed over',
+    texts: address.confirm,
+  },
+  address_taken: {
+    to: 'account',
+    when: 'the same, of an address that another account has: it is told',
+    texts: address.taken,
+  },
+  address_changed: {
+    to: 'account',
+    when: 'an address of the account was added, removed or made the primary one; the removed one is told, too',
+    texts: address.changed,
+    warns: true,
   },
   password_reset: {
     to: 'account',

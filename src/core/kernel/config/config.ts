@@ -175,6 +175,8 @@ export const environment = z.object({
   SVC_OPERATOR_PROBATION_HOURS: wholeNumber(0, 720)
     .default(24)
     .describe('Probation of an operator that is added without a step-up, in hours; 0: no probation'),
+  SVC_ADDRESS_HOURS: wholeNumber(1, 168).default(24).describe('Life of the link that confirms an address, in hours'),
+  SVC_START_PASSWORD_DAYS: wholeNumber(1, 30).default(7).describe('Life of a start password, in days'),
   SVC_INVITATION_DAYS: wholeNumber(1, 365).default(14).describe('Life of an invitation, in days'),
   SVC_INVITE_MAILS_PER_HOUR: wholeNumber(1, 100_000)
     .default(200)
@@ -269,6 +271,8 @@ export interface Config {
   readonly bodyLimitBytes: number
   readonly requiresBoundStepUp: boolean
   readonly operatorProbationHours: number
+  readonly addressHours: number
+  readonly startPasswordDays: number
   readonly invitationDays: number
   /** Of one workspace. */
   readonly inviteMailsPerHour: number
@@ -337,10 +341,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     bodyLimitBytes: values.SVC_BODY_LIMIT_BYTES,
     requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',
     operatorProbationHours: values.SVC_OPERATOR_PROBATION_HOURS,
-    invitationDays: values.SVC_INVITATION_DAYS,
-    inviteMailsPerHour: values.SVC_INVITE_MAILS_PER_HOUR,
-    sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
-    sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
+    ...waysInOf(values),
     purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
     outboxDays: values.SVC_OUTBOX_DAYS,
@@ -365,6 +366,16 @@ function disabling(text: string): Config['webhookDisableAfter'] {
 /** Two listeners with port 0 get a free port each; two listeners with the same port are one listener. */
 const healthPortOf = ({ SVC_PORT: port, SVC_HEALTH_PORT: health }: z.output<typeof environment>) =>
   health === port && port !== 0 ? undefined : health
+
+/** How long what lets people in lives, and how much of it is mailed. */
+const waysInOf = (values: z.output<typeof environment>) => ({
+  addressHours: values.SVC_ADDRESS_HOURS,
+  startPasswordDays: values.SVC_START_PASSWORD_DAYS,
+  invitationDays: values.SVC_INVITATION_DAYS,
+  inviteMailsPerHour: values.SVC_INVITE_MAILS_PER_HOUR,
+  sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
+  sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
+})
 
 function ownUrl(values: z.output<typeof environment>): string {
   const { SVC_BASE_DOMAIN: domain, SVC_HOST: host, SVC_PORT: port } = values
