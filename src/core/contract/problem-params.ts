@@ -21,6 +21,8 @@ const problemParams = {
   account_id: uuid.describe('The account.'),
   accepted: text.describe('The media type that is taken.'),
   allow: text.describe('The methods that the path serves, separated by commas.'),
+  challenge_expires_at: moment.describe('Until when the challenge serves.'),
+  challenge_token: text.describe('What a code is sent with instead of the password, to POST /auth/sessions:verify.'),
   bound: z.enum(['LEVELS', 'CHILDREN', 'ITEMS']).describe('What there would be too much of.'),
   count: z.int().describe('How many there are.'),
   current_etag: text.describe('The entity tag of what is there now.'),

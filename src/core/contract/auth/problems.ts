@@ -22,8 +22,14 @@ export const authProblems = {
   'auth.sign_in_failed': { status: 401, says: 'The workspace, the address or the password is wrong.' },
   'auth.second_factor_required': {
     status: 401,
+    optionalParams: ['challenge_token', 'challenge_expires_at'],
     says: 'This account has a second factor, so a code of its authenticator app or a recovery code is also needed.',
     remedy: 'Give the code with --code-file, or run the command on a terminal.',
+  },
+  'auth.challenge_invalid': {
+    status: 410,
+    says: 'The challenge is unknown, used or expired, or what it was made after has changed.',
+    remedy: 'Sign in again.',
   },
   'auth.second_factor_failed': {
     status: 401,

@@ -21,6 +21,7 @@ import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { type Actor, anyone } from '../../../kernel/values/actor.ts'
 import { holdsRole } from '../../access/held-role.ts'
 import { refusalOfFactor } from '../second-factor/verification.ts'
+import { endChallengesOfFlow, withChallenge } from '../sign-in/challenge.ts'
 import { startSession } from '../sign-in/session.ts'
 import { admit, admitProved, type TurnedAway } from './admission.ts'
 import { awaitFactor, bindingOf, type FlowRow, isProviderFailure, spendFlow } from './flow.ts'
@@ -100,8 +101,13 @@ export async function finishOidc(
       const refusal = await refusalOfFactor(ctx, { tenantId, accountId }, body, 'SECOND_FACTOR')
       if (refusal) {
         await awaitFactor(ctx, flow, accountId)
-        return refusal
+        return withChallenge(
+          ctx,
+          { tenantId, accountId, through: { providerId: provider.id, flowId: flow.id } },
+          refusal,
+        )
       }
+      if (!arrival) await endChallengesOfFlow(ctx, tenantId, accountId, flow.id)
       return startSession(ctx, tenantId, accountId)
     }),
   )
