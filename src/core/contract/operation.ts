@@ -22,6 +22,8 @@ export type Needs =
   | {
       readonly caller: 'account'
       readonly stepUp?: StepUp
+      /** Only a session serves: what is meant is that of a person who is there. */
+      readonly credential?: 'session'
       /** The operation changes the account's sessions, tokens, factors or passwords: it needs a session, or a token with `workspace:admin`. */
       readonly changes?: 'ways in'
       /** Served even if the account lacks a required second factor, because setting one up needs it. */
@@ -85,6 +87,8 @@ export type StepUp =
 /** The facts besides the body on which a step-up may depend. */
 export interface Asking {
   readonly sessionId: string | null
+  /** Whether somebody signed in to the session within the last 300 s. */
+  readonly isSessionNew?: boolean
   readonly scopes: readonly Scope[]
   readonly expiresAt?: string | null
 }
@@ -223,19 +227,25 @@ export type Answer<O> = O extends { readonly success: { readonly answer: infer S
     ? BytesAnswer
     : undefined
 
+/** What the operation says of a step-up, if anything. */
+export const stepUpOf = (needs: Needs): StepUp | undefined => ('stepUp' in needs ? needs.stepUp : undefined)
+
 /** Whether the operation needs a step-up for this (parsed) body and this credential. */
 export function needsStepUp(operation: Operation, body: unknown, asking?: Asking): boolean {
-  const stepUp = 'stepUp' in operation.needs ? operation.needs.stepUp : undefined
+  const stepUp = stepUpOf(operation.needs)
   if (stepUp === undefined || stepUp === 'when sent') return false
   return stepUp === true || stepUp.when(body as never, asking)
 }
 
 /** Whether a step-up is useful for this call: the operation needs it, or accepts one. */
 export const takesStepUp = (operation: Operation, body: unknown, asking?: Asking): boolean =>
-  ('stepUp' in operation.needs && operation.needs.stepUp === 'when sent') || needsStepUp(operation, body, asking)
+  stepUpOf(operation.needs) === 'when sent' || needsStepUp(operation, body, asking)
 
 /** Whether the operation needs a session or a token with `workspace:admin`, because it changes the account's sign-in methods. */
 export const changesWaysIn = (needs: Needs) => needs.caller === 'account' && needs.changes === 'ways in'
+
+/** Whether the operation serves sessions alone. */
+export const takesSessionOnly = (needs: Needs) => needs.caller === 'account' && needs.credential === 'session'
 
 /** The maximum size of a body: in bytes, and in members and elements. */
 export interface BodyBounds {

@@ -90,7 +90,11 @@ async function secondFactor({ show, ask, ada, sql, steady, daemon }: Scene): Pro
   )
   await forget()
   const asked = await daemon.call('POST', '/api/v1/auth/sessions', { body: { ...address, password } })
-  await show('verifySignIn', { body: { challenge_token: asked.json.params.challenge_token, totp: codeAt(other.secret) } }, null)
+  await show(
+    'verifySignIn',
+    { body: { challenge_token: asked.json.params.challenge_token, totp: codeAt(other.secret) } },
+    null,
+  )
   await forget()
   const stepUp = await proof('disableSecondFactor', codeAt(other.secret))
   await show('disableSecondFactor', { stepUp, body: {} }, session)

@@ -28,6 +28,7 @@ import {
 import { finishOidc, redeemFlow } from './providers/callback.ts'
 import { settleAndDiscover } from './providers/configuration.ts'
 import { prepareFlow, startOidc } from './providers/flow.ts'
+import { linkIdentity, redeemForLink } from './providers/link.ts'
 import { getSignInRules } from './providers/sign-in-rules.ts'
 import { listAccountsWithoutProvider } from './providers/without-provider.ts'
 import {
@@ -70,6 +71,7 @@ export const authHandlers = {
   listSessions,
   signOut,
   verifySignIn,
+  linkIdentity: withWork(redeemForLink, linkIdentity),
   signInWithNewPassword: withWork(proveWithNewPassword, signInWithNewPassword),
   agreeToTerms,
   refreshSession,

@@ -16,6 +16,12 @@ export const identityProblems = {
     says: 'It is the only way in that the account has.',
     remedy: 'First set a password that serves, or connect another identity.',
   },
+  'account.identities_full': {
+    status: 409,
+    params: ['limit'],
+    says: 'The account is connected with {limit} identities, which is the most.',
+    remedy: 'Take one away first.',
+  },
   'mail.limited': {
     status: 429,
     params: ['limit', 'window_seconds'],

@@ -25,14 +25,19 @@ import { vouchedAddress } from '../../../kernel/egress/oidc-presets.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { type Worded, writeWords } from '../../access/account-words.ts'
-import { type Arrival, connect, nameIn, tellJoined, textOf } from './joining.ts'
+import { type Arrival, connect, nameIn, tellIdentities, tellJoined, textOf } from './joining.ts'
 import { createNewcomer, isBroughtIn } from './newcomer.ts'
 import { admitsNewcomers } from './newcomer-group.ts'
 import type { ProviderRow } from './provider-row.ts'
 
-export type Admission =
-  | { readonly is: 'admitted'; readonly accountId: string }
-  | { readonly is: 'turned away'; readonly reason: TurnedAway }
+export type Admission = { readonly is: 'admitted'; readonly accountId: string } | TurnedAwayPerson
+
+export interface TurnedAwayPerson {
+  readonly is: 'turned away'
+  readonly reason: TurnedAway
+  /** The account that the person is known to concern. */
+  readonly accountId?: string
+}
 
 export type TurnedAway =
   | 'account_not_active'
@@ -50,7 +55,11 @@ interface AccountRow {
 }
 
 const admittedAs = (accountId: string): Admission => ({ is: 'admitted', accountId })
-const turnedAway = (reason: TurnedAway): Admission => ({ is: 'turned away', reason })
+const turnedAway = (reason: TurnedAway, accountId?: string): Admission => ({
+  is: 'turned away',
+  reason,
+  ...(accountId === undefined ? {} : { accountId }),
+})
 
 /** Finds, connects or creates the account. Refuses auth.invitation_invalid. */
 export async function admit(ctx: Ctx, arrival: Arrival): Promise<Admission> {
@@ -77,7 +86,7 @@ async function findConnected(ctx: Ctx, { tenantId, provider, claims }: Arrival):
 }
 
 async function enter(ctx: Ctx, { tenantId, provider, claims }: Arrival, { id, state }: AccountRow): Promise<Admission> {
-  if (state !== 'ACTIVE') return turnedAway('account_not_active')
+  if (state !== 'ACTIVE') return turnedAway('account_not_active', id)
   await ctx.tx`
     update connected_identity set last_used_at = now(), email = ${textOf(claims['email'])}
     where tenant_id = ${tenantId} and provider_id = ${provider.id} and issuer = ${claims.iss} and subject = ${claims.sub}`
@@ -131,10 +140,10 @@ async function admitKnown(ctx: Ctx, arrival: Arrival, account: AccountRow, addre
     case 'join':
       return joinInvited(ctx, arrival, account.id)
     case 'connect':
-      await connect(ctx, arrival, account.id)
+      await tellIdentities(ctx, arrival.tenantId, account.id, await connect(ctx, arrival, account.id))
       return admittedAs(account.id)
     default:
-      return turnedAway(meeting)
+      return turnedAway(meeting, account.id)
   }
 }
 
