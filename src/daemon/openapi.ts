@@ -160,6 +160,8 @@ function descriptionOf({ needs }: Operation): string {
   }
   const stepUp = stepUpOf(needs)
   if (stepUp === 'when sent') lines.push('Takes a step-up, which is spent where it is sent.')
+  else if (stepUp === 'or elevated')
+    lines.push('Needs a step-up, or an elevated session; the own account always takes the step-up.')
   else if (stepUp) lines.push(`Needs a step-up${stepUp === true ? '' : ` ${stepUp.says}`}.`)
   return lines.join('\n\n')
 }

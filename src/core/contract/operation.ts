@@ -75,13 +75,15 @@ export interface AnonymousRate {
 }
 
 /**
- * A step-up is needed always, or for bodies for which `when` returns true. With `'when sent'` it is optional and is spent
+ * A step-up is needed always, or for bodies for which `when` returns true. `'or elevated'`: an elevated session serves
+ * instead, unless the call acts on the own account (`actsOn`), whose ways in always take a proof. With `'when sent'` it is optional and is spent
  * if it is sent; the rule reads whether it was (`AccountActor.isProven`). `asking` is the credential of the call; the
  * command line does not know it and omits it.
  */
 export type StepUp =
   | true
   | 'when sent'
+  | 'or elevated'
   | { readonly says: string; readonly when: (body: never, asking: Asking | undefined) => boolean }
 
 /** The facts besides the body on which a step-up may depend. */
@@ -230,11 +232,11 @@ export type Answer<O> = O extends { readonly success: { readonly answer: infer S
 /** What the operation says of a step-up, if anything. */
 export const stepUpOf = (needs: Needs): StepUp | undefined => ('stepUp' in needs ? needs.stepUp : undefined)
 
-/** Whether the operation needs a step-up for this (parsed) body and this credential. */
+/** Whether the operation needs a step-up for this (parsed) body and this credential, apart from an elevated session. */
 export function needsStepUp(operation: Operation, body: unknown, asking?: Asking): boolean {
   const stepUp = stepUpOf(operation.needs)
   if (stepUp === undefined || stepUp === 'when sent') return false
-  return stepUp === true || stepUp.when(body as never, asking)
+  return stepUp === true || stepUp === 'or elevated' || stepUp.when(body as never, asking)
 }
 
 /** Whether a step-up is useful for this call: the operation needs it, or accepts one. */

@@ -42,6 +42,7 @@ import {
 import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './second-factor/enrolment.ts'
 import { disableSecondFactor, regenerateRecoveryCodes } from './second-factor/removal.ts'
 import { verifySignIn } from './sign-in/challenge.ts'
+import { elevateSession } from './sign-in/elevation.ts'
 import { revokeOtherSessions } from './sign-in/other-sessions.ts'
 import { endSession, listSessions, refreshSession, signOut } from './sign-in/session.ts'
 import { proveSignIn, proveWithNewPassword, signIn, signInWithNewPassword } from './sign-in/sign-in.ts'
@@ -71,6 +72,7 @@ export const authHandlers = {
   listSessions,
   signOut,
   verifySignIn,
+  elevateSession,
   linkIdentity: withWork(redeemForLink, linkIdentity),
   signInWithNewPassword: withWork(proveWithNewPassword, signInWithNewPassword),
   agreeToTerms,

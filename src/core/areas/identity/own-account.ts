@@ -54,10 +54,11 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
 }
 
 /** With what the call was made. */
-const credentialOf = ({ sessionId, kind, scopes, expiresAt }: AccountActor): OwnAccount['credential'] => ({
+const credentialOf = ({ sessionId, kind, scopes, expiresAt, elevatedUntil }: AccountActor): OwnAccount['credential'] => ({
   kind: sessionId !== null ? 'SESSION' : kind === 'SERVICE' ? 'SERVICE' : 'PERSONAL',
   scopes: [...scopes],
   expires_at: expiresAt ?? null,
+  elevated_until: elevatedUntil ?? null,
 })
 
 /** The switches that a workspace cannot set itself, with the reason and who locked them. */

@@ -4,7 +4,7 @@ import { identities } from '../identity/accounts.ts'
 import { type Asking, defineOperations } from '../operation.ts'
 import { returnMembers } from '../providers/operations.ts'
 import { secondFactorMembers } from '../second-factor/operations.ts'
-import { text } from '../vocabulary.ts'
+import { moment, text } from '../vocabulary.ts'
 import { Session } from './operations.ts'
 
 const token = text(1, 200)
@@ -15,6 +15,12 @@ const { flow_token, code, state, iss } = returnMembers
 const onceOld = {
   says: 'once 300 s have passed since the session began',
   when: (_: unknown, asking: Asking | undefined) => asking?.isSessionNew !== true,
+} as const
+
+/** Whoever ends an elevation gives something up. */
+const unlessEnding = {
+  says: 'unless `minutes` is 0',
+  when: ({ minutes }: { readonly minutes?: number | undefined }) => minutes !== 0,
 } as const
 
 const Identity = identities.element.meta({ id: 'ConnectedIdentity' })
@@ -79,6 +85,27 @@ export const provingOperations = defineOperations('auth', {
       'a link and a flow serve once, also where they are then refused; a link that is tried in another workspace is spent',
       'an identity that the account has already is answered as it is',
       'the account of an operator takes identities of the installation’s providers only: 403 `auth.not_admitted`',
+    ],
+  },
+  elevateSession: {
+    method: 'POST',
+    path: '/auth/sessions:elevate',
+    summary: 'Let one proof serve some minutes of this session, for acts on other accounts',
+    spec: 'people 4, N19',
+    body: z
+      .strictObject({ minutes: z.int().min(0).max(15).default(5).describe('for how long; 0 ends it') })
+      .meta({ id: 'SessionElevate' }),
+    success: {
+      status: 200,
+      answer: z
+        .object({ elevated_until: moment.nullable().describe('null: the session is not elevated') })
+        .meta({ id: 'ElevatedSession' }),
+    },
+    needs: { caller: 'account', credential: 'session', stepUp: unlessEnding },
+    recovery: { refused: 'at the database no proof is asked for' },
+    assumed: [
+      'to end it takes no proof; a further call with a proof counts anew',
+      'it ends with the session, and with whatever ends the proofs of the account: a new password, any change of the second factor',
     ],
   },
 })

@@ -208,6 +208,9 @@ export const voidProofs = ({ tx }: Ctx, { tenantId, accountId }: Owner): Promise
   Promise.all([
     tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`,
     tx`update sign_in_challenge set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`,
+    tx`
+      update session set elevated_at = null, elevated_until = null
+      where tenant_id = ${tenantId} and account_id = ${accountId} and elevated_until is not null`,
   ])
 
 const sessions = { operation: 'listSessions' }
