@@ -103,6 +103,12 @@ async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | '
     await tx`
       insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, expires_at)
       values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${id}, ${provider}, 'https://svc.example/back', now() + interval '1 day')`
+    await tx`
+      insert into sign_in_link (tenant_id, id, hash, provider_id, issuer, subject, account_id, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${provider}, 'https://login.example', 'grace', ${ownerId}, now() + interval '1 day')`
+    await tx`
+      insert into sign_in_challenge (tenant_id, id, account_id, hash, way, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, ${randomBytes(32)}, 'PASSWORD', now() + interval '1 day')`
     await tx`insert into account_group (tenant_id, id, name, name_fold) values (${id}, ${group}, 'All', 'all')`
     await tx`insert into group_member (tenant_id, group_id, account_id) values (${id}, ${group}, ${ownerId})`
     await tx`

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Operation } from '../../src/core/contract/operation.ts'
 import { operations } from '../../src/core/contract/operations.ts'
-import { refusalsMetBy } from '../../src/daemon/openapi.ts'
+import { refusalsMetBy } from '../../src/daemon/met-refusals.ts'
 
 const all: readonly Operation[] = Object.values(operations)
 /** The fewest names of a path first, so that `/accounts/me` is no account's id. */

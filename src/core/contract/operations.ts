@@ -3,6 +3,7 @@ import { aiProviderOperations } from './ai/offered.ts'
 import { aiOperations } from './ai/operations.ts'
 import { auditOperations, signInExplanationOperations } from './audit/operations.ts'
 import { invitationOperations, passwordOperations, sessionOperations, setUpOperations } from './auth/operations.ts'
+import { provingOperations } from './auth/proving.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { workspaceBackupOperations } from './backup/backups.ts'
 import { backupOperations } from './backup/operations.ts'
@@ -59,6 +60,7 @@ export const operations = {
   ...setUpOperations,
   ...invitationOperations,
   ...sessionOperations,
+  ...provingOperations,
   ...passwordOperations,
   ...secondFactorOperations,
   ...tokenOperations,

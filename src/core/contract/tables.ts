@@ -27,6 +27,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   idempotency_record: { export: { omitted: 'answers kept for 24 hours' } },
   sealed_value: { export: { omitted: 'secrets; nothing sealed leaves the installation' }, backup: 'sealed_values' },
   password_opening: { export: { omitted: 'hours granted by the installation' } },
+  sign_in_link: { export: { omitted: 'identities that wait for their account' } },
+  sign_in_challenge: { export: { omitted: 'sign-ins under way' } },
   sign_in_flow: { export: { omitted: 'sign-ins under way' } },
   provider_switch: { export: { omitted: 'ways to sign in at this installation' }, backup: 'provider_switches' },
   identity_provider: {

@@ -68,7 +68,7 @@ async function tokens({ show, inHours }: Scene): Promise<void> {
   await show('listServiceAccounts', { size: 2 })
 }
 
-async function secondFactor({ show, ask, ada, sql, steady }: Scene): Promise<void> {
+async function secondFactor({ show, ask, ada, sql, steady, daemon }: Scene): Promise<void> {
   const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
   const session = { ...ada, token }
   steady.hold({ recovery_codes: Array.from({ length: 10 }, (_, at) => `7k2m-q9x4-0hvt-b3r${at}`) })
@@ -87,6 +87,13 @@ async function secondFactor({ show, ask, ada, sql, steady }: Scene): Promise<voi
     'regenerateRecoveryCodes',
     { stepUp: await proof('regenerateRecoveryCodes', codeAt(other.secret)) },
     session,
+  )
+  await forget()
+  const asked = await daemon.call('POST', '/api/v1/auth/sessions', { body: { ...address, password } })
+  await show(
+    'verifySignIn',
+    { body: { challenge_token: asked.json.params.challenge_token, totp: codeAt(other.secret) } },
+    null,
   )
   await forget()
   const stepUp = await proof('disableSecondFactor', codeAt(other.secret))

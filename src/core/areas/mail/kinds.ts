@@ -11,6 +11,7 @@
 
 import * as address from './texts/address.ts'
 import * as backups from './texts/backups.ts'
+import * as identities from './texts/identities.ts'
 import * as identityProvider from './texts/identity-provider.ts'
 import * as invitation from './texts/invitation.ts'
 import type { InEveryLanguage } from './texts/language.ts'
@@ -126,6 +127,12 @@ const mailKinds = {
     to: 'account',
     when: 'new recovery codes took the place of the old ones',
     texts: secondFactor.codesMade,
+    warns: true,
+  },
+  provider_changed: {
+    to: 'account',
+    when: 'an identity at a provider was connected with the account, or taken from it',
+    texts: identities.changed,
     warns: true,
   },
   operator_added: {
