@@ -21,6 +21,7 @@ const problemParams = {
   account_id: uuid.describe('The account.'),
   accepted: text.describe('The media type that is taken.'),
   allow: text.describe('The methods that the path serves, separated by commas.'),
+  category: text.describe('The category of notifications.'),
   bound: z.enum(['LEVELS', 'CHILDREN', 'ITEMS']).describe('What there would be too much of.'),
   count: z.int().describe('How many there are.'),
   current_etag: text.describe('The entity tag of what is there now.'),

@@ -104,6 +104,9 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
     since: 'placed_at',
     purgedLast: 'until then a hold that a recovery puts back stops the purge',
   },
+  notification_preference: { export: 'notification_preferences' },
+  notification: { export: { omitted: 'messages; the trail has the history' } },
+  notification_pending: { export: { omitted: 'messages of the next moments' } },
   account_preference: { export: 'account_preferences' },
   account_word: { export: { omitted: 'made of names and addresses; whoever imports makes them again' } },
   account: {

@@ -13,6 +13,7 @@ import * as backups from './texts/backups.ts'
 import * as identityProvider from './texts/identity-provider.ts'
 import * as invitation from './texts/invitation.ts'
 import type { InEveryLanguage } from './texts/language.ts'
+import * as notification from './texts/notification.ts'
 import * as operators from './texts/operators.ts'
 import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
@@ -110,6 +111,17 @@ const mailKinds = {
     when: 'new recovery codes took the place of the old ones',
     texts: secondFactor.codesMade,
     warns: true,
+  },
+  notification: {
+    to: 'account',
+    when: 'something of one subject is to be told at once, behind a quiet moment',
+    texts: notification.notified,
+    reads: ['title'],
+  },
+  digest: {
+    to: 'account',
+    when: 'at 08:00 something waits that is told once a day',
+    texts: notification.digest,
   },
   operator_added: {
     to: 'operators',

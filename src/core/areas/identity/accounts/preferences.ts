@@ -5,6 +5,7 @@ import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { knownLocale, knownTimeZone } from '../../../kernel/values/locale.ts'
 import { writeWords } from '../../access/account-words.ts'
+import { retimeDigest } from '../../notifications/mailing.ts'
 
 type Body = Received<typeof ops.changePreferences>['body']
 
@@ -32,6 +33,7 @@ export async function changePreferences(
   ctx.unchanged(row.version)
   if (names.length === 0) return { account_id: accountId, ...held }
 
+  if (names.includes('time_zone')) retimeDigest(ctx, tenantId, accountId, next.time_zone)
   const version = await write(ctx, tenantId, accountId, next)
   if (names.includes('display_name')) writeWords(ctx, tenantId, accountId, { display_name: next.display_name, email })
   await ctx.record('identity.account.preferences_changed', { id: accountId, changed: names }, { changed: names })
