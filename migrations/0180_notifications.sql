@@ -29,12 +29,13 @@ create table notification (
   -- How it is mailed; null: not at all.
   mail_form text check (mail_form in ('IMMEDIATE', 'DAILY')),
   mail_since timestamptz, -- since when something waits to be mailed; null: nothing does
-  mail_due_at timestamptz check ((mail_due_at is null) = (mail_since is null)),
+  mail_due_at timestamptz,
   mail_count integer not null default 0, -- of how many events the mail tells that waits or was the last
   mail_id uuid, -- the last mail with which it went
   mailed_at timestamptz,
   primary key (tenant_id, account_id, event_id, category),
-  foreign key (tenant_id, account_id) references account (tenant_id, id)
+  foreign key (tenant_id, account_id) references account (tenant_id, id),
+  constraint notification_mailed check ((mail_due_at is null) = (mail_since is null) and (mail_since is null or mail_form is not null))
 );
 create index notification_newest on notification (tenant_id, account_id, at desc, id desc);
 create index notification_of_subject on notification (tenant_id, account_id, subject, at);

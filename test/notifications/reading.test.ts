@@ -56,7 +56,7 @@ describe('a list', () => {
 
   test('is of one category, of unread ones, or of read ones', async () => {
     const [one = '', two = ''] = await changed(2)
-    await desk.ask(`POST ${one}:assign`, { account_id: maker.accountId }, { as: other })
+    await desk.ask(`POST ${one}:assign` as 'POST /x', { account_id: maker.accountId }, { as: other })
     const { data } = await telling.shown(maker, 'category=CHANGED')
     expect(subjects(data)).toEqual([two, one])
     await mark({ ids: [data[0]?.id] })
@@ -108,7 +108,7 @@ describe('read', () => {
 })
 
 describe('decisions', () => {
-  const path = (who = maker) => `/accounts/${who.accountId}/notification-preferences`
+  const path = (who = maker) => `/accounts/${who.accountId}/notification-preferences` as const
   const read = async (as = maker): Promise<NotificationPreference[]> =>
     (await desk.ask(`GET ${path(as)}`, undefined, { as })).json.data
   const put = (pair: string, body: unknown, headers: Record<string, string> = {}) =>

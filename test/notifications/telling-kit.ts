@@ -4,6 +4,7 @@ import { tellAll } from '../../src/core/areas/notifications/notifier.ts'
 import type { Notification } from '../../src/core/contract/notifications/operations.ts'
 import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import type { Desk } from '../items/desk.ts'
+import type { TestDaemon } from '../kit/daemon.ts'
 import type { Person } from '../kit/people.ts'
 
 export interface Telling {
@@ -19,13 +20,17 @@ export interface Telling {
   close(): Promise<void>
 }
 
+const boot = ({ config }: Pick<TestDaemon, 'config'>) =>
+  bootInstallation(config, { works: false, isDaemon: false, applicationName: 'svc telling', note: () => {} })
+
+/** Tells everything that waits, once. */
+export async function told(daemon: Pick<TestDaemon, 'config'>): Promise<void> {
+  const booted = await boot(daemon)
+  await tellAll(booted.installation).finally(() => booted.close())
+}
+
 export async function openTelling(desk: Desk): Promise<Telling> {
-  const booted = await bootInstallation(desk.daemon.config, {
-    works: false,
-    isDaemon: false,
-    applicationName: 'svc telling',
-    note: () => {},
-  })
+  const booted = await boot(desk.daemon)
   const { installation } = booted
   const { sql } = desk.daemon.db
   const shown: Telling['shown'] = async (as, query = '') => {

@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { takeTurn } from '../../src/core/areas/notifications/telling.ts'
 import type { Item } from '../../src/core/contract/items/operations.ts'
+import type { AccountActor } from '../../src/core/kernel/values/actor.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
 import { type Person, person } from '../kit/people.ts'
 import { openTelling, type Telling } from './telling-kit.ts'
@@ -148,7 +149,7 @@ async function record(name: 'identity.second_factor.removed', as: Person, data: 
   const actor = {
     ...{ kind: 'ACCOUNT', tenantId: as.tenantId, accountId: as.accountId, credentialId: as.credentialId },
     ...{ bearerId: as.credentialId, sessionId: null, scopes: [], role: 'OWNER', isOperator: false },
-  } as const
+  } as AccountActor
   await telling.installation.transaction(actor, { tenantId: as.tenantId }, (ctx) => ctx.record(name, data))
 }
 

@@ -50,17 +50,18 @@ interface DueRow {
   /** Null: a digest tells of all. */
   readonly subject: string | null
   readonly began_at: string
-  readonly time_zone: string
+  /** Null: that of the workspace. */
+  readonly time_zone: string | null
 }
 
-/** Queues a mail for each that is due; answers whether there was any. */
-export async function queueMails(ctx: Ctx, tenantId: string): Promise<boolean> {
+/** Queues a mail for each that is due; answers whether there was any. `zone`: of the workspace. */
+export async function queueMails(ctx: Ctx, tenantId: string, zone: string): Promise<boolean> {
   const due = await findDue(ctx, tenantId)
   if (due.length === 0) return false
   const now = dateNow().getTime()
   // Of an account whose zone is another one now, the digest may be too early.
   const early = due.flatMap((row) => {
-    const at = row.form === 'DAILY' ? nextHour(digestHour, Date.parse(row.began_at), row.time_zone) : now
+    const at = row.form === 'DAILY' ? nextHour(digestHour, Date.parse(row.began_at), row.time_zone ?? zone) : now
     return at > now ? [{ account_id: row.account_id, at: new Date(at) }] : []
   })
   const waiting = new Set(early.map(({ account_id }) => account_id))
@@ -76,13 +77,12 @@ export async function queueMails(ctx: Ctx, tenantId: string): Promise<boolean> {
 
 const findDue = ({ tx }: Ctx, tenantId: string): Promise<DueRow[]> => tx<DueRow[]>`
   select n.account_id, n.mail_form as form, case n.mail_form when 'IMMEDIATE' then n.subject end as subject,
-         min(n.mail_since) as began_at, coalesce(p.time_zone, w.default_time_zone) as time_zone
+         min(n.mail_since) as began_at, p.time_zone
   from (
     select tenant_id, account_id, mail_form, subject, mail_since, mail_due_at from notification
     where tenant_id = ${tenantId} and mail_due_at <= now() order by mail_due_at limit ${mailsAtOnce}) n
-  join tenant w on w.id = n.tenant_id
   left join account_preference p on p.tenant_id = n.tenant_id and p.account_id = n.account_id
-  group by n.account_id, n.mail_form, 3, p.time_zone, w.default_time_zone`
+  group by n.account_id, n.mail_form, 3, p.time_zone`
 
 function postpone({ tx }: Ctx, tenantId: string, early: readonly { account_id: string; at: Date }[]): void {
   void tx`
@@ -99,7 +99,7 @@ function mark({ tx }: Ctx, tenantId: string, mails: readonly Mail[]): void {
     update notification n set mail_id = m.mail_id, mailed_at = now(), mail_since = null, mail_due_at = null
     from jsonb_to_recordset(${tx.json(mails)}) m (account_id uuid, form text, subject text, mail_id uuid)
     where n.tenant_id = ${tenantId} and n.account_id = m.account_id and n.mail_form = m.form and n.mail_since is not null
-      and case m.form when 'DAILY' then n.mail_due_at <= now() else n.subject = m.subject end`
+      and (m.form = 'DAILY' and n.mail_due_at <= now() or n.subject = m.subject)`
 }
 
 /** The digest of an account whose zone is changed leaves at the new zone's hour. Null: at the hour of the workspace's. */

@@ -86,7 +86,7 @@ export async function setNotificationPreference(
     insert into notification_preference (tenant_id, account_id, category, channel, delivery, overrides, version)
     values (${tenantId}, ${accountId}, ${pair.category}, ${pair.channel}, ${next.delivery}, ${tx.json(wanted)}, ${next.version})
     on conflict (tenant_id, account_id, category, channel) do update
-      set delivery = excluded.delivery, overrides = excluded.overrides, version = excluded.version, updated_at = now()`
+      set delivery = excluded.delivery, overrides = excluded.overrides, version = excluded.version, updated_at = excluded.updated_at`
 
   await ctx.record(
     'identity.notification_preference.changed',

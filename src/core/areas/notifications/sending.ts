@@ -31,17 +31,16 @@ export const sendNotification = defineJob({
   // Relays limit the connections of one sender.
   atOnce: 5,
   async run(installation, { tenantId, accountId, mailId, form }) {
-    const [first, ...rest] = await readForMail(installation, tenantId, accountId, mailId)
-    if (!first) return
+    const found = await readForMail(installation, tenantId, accountId, mailId)
+    const [first] = found?.rows ?? []
+    if (!found || !first) return
+    const { place, recipient } = found
     const { mail } = installation.config
     const own = { ...mail, folder: mailFolderOf(mail, tenantId) }
-    const place: Place = first
-    const recipient: Recipient = { accountId, name: first.name, address: first.email }
-    const rows = [first, ...rest]
     const notice = {
       ...{ id: mailId, name: form === 'DAILY' ? ('digest' as const) : ('notification' as const) },
       ...{ at: dateNow().toISOString(), params: { title: first.title } },
-      lines: merged(rows)
+      lines: merged(found.rows)
         .slice(0, mostLines)
         .map(({ category, title, count, text }) => ({
           category,
@@ -62,39 +61,56 @@ function merged(rows: readonly MailedRow[]): readonly MailedRow[] {
   return [...lines.values()]
 }
 
-interface MailedRow extends Place {
-  readonly subject: string
-  readonly email: string
-  readonly name: string | null
+interface MailedRow {
   readonly category: NotificationCategory
+  readonly subject: string
   readonly title: string
   readonly text: string | null
   readonly count: number
 }
 
-/** What the mail tells, in the order of the events; nothing if the account or the workspace is not ACTIVE any more. */
+interface ForMail {
+  readonly place: Place
+  readonly recipient: Recipient
+  /** In the order of the events. */
+  readonly rows: readonly MailedRow[]
+}
+
+/** Undefined if the account or the workspace is not ACTIVE any more. */
 const readForMail = (
   installation: Installation,
   tenantId: string,
   accountId: string,
   mailId: string,
-): Promise<readonly MailedRow[]> =>
-  installation.transaction(
-    sender,
-    { tenantId, readOnly: true },
-    ({ tx }) => tx<MailedRow[]>`
-      select a.email, a.display_name as name, w.display_name, coalesce(p.locale, w.default_locale) as default_locale,
-             coalesce(p.time_zone, w.default_time_zone) as default_time_zone,
-             n.category, n.subject, n.text, n.mail_count as count, coalesce(i.title, c.name, w.display_name) as title
-      from notification n
-      join account a on a.tenant_id = n.tenant_id and a.id = n.account_id and a.state = 'ACTIVE' and a.email is not null
-      join tenant w on w.id = n.tenant_id and w.state = 'ACTIVE'
-      left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
-      left join item i on i.tenant_id = n.tenant_id and i.id = n.item_id and i.purged_at is null
-      left join container c on c.tenant_id = n.tenant_id and c.id = coalesce(i.container_id, n.container_id)
-      left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-      where n.tenant_id = ${tenantId} and n.account_id = ${accountId} and n.mail_id = ${mailId} and n.read_at is null
-        and (n.item_id is null or i.id is not null)
-        and ${isSeenByAccount(tx, tx.part`coalesce(i.container_id, n.container_id)`)}
-      order by n.at, n.id`,
-  )
+): Promise<ForMail | undefined> =>
+  installation.transaction(sender, { tenantId, readOnly: true }, async ({ tx }) => {
+    const [[place], [person], rows] = await Promise.all([
+      tx<Place[]>`
+        select display_name, default_locale, default_time_zone from tenant where id = ${tenantId} and state = 'ACTIVE'`,
+      tx<{ email: string; name: string | null; locale: string | null; time_zone: string | null }[]>`
+        select a.email, a.display_name as name, p.locale, p.time_zone from account a
+        left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
+        where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null`,
+      tx<(Omit<MailedRow, 'title'> & { title: string | null })[]>`
+        select n.category, n.subject, n.text, n.mail_count as count, coalesce(i.title, c.name) as title
+        from notification n
+        join account a on a.tenant_id = n.tenant_id and a.id = n.account_id
+        left join item i on i.tenant_id = n.tenant_id and i.id = n.item_id and i.purged_at is null
+        left join container c on c.tenant_id = n.tenant_id and c.id = coalesce(i.container_id, n.container_id)
+        left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+        where n.tenant_id = ${tenantId} and n.account_id = ${accountId} and n.mail_id = ${mailId} and n.read_at is null
+          and (n.item_id is null or i.id is not null)
+          and ${isSeenByAccount(tx, tx.part`coalesce(i.container_id, n.container_id)`)}
+        order by n.at, n.id`,
+    ])
+    if (!place || !person) return undefined
+    return {
+      place: {
+        ...place,
+        default_locale: person.locale ?? place.default_locale,
+        default_time_zone: person.time_zone ?? place.default_time_zone,
+      },
+      recipient: { accountId, name: person.name, address: person.email },
+      rows: rows.map((row) => ({ ...row, title: row.title ?? place.display_name })),
+    }
+  })

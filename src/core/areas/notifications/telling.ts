@@ -46,11 +46,13 @@ interface TellingRow {
   readonly container_id: string | null
   readonly text: string | null
   readonly account_id: string | null
-  readonly category: NotificationCategory
-  readonly has_own_mail: boolean
+  readonly category: NotificationCategory | null
+  readonly has_own_mail: boolean | null
+  /** Null: as the product has it. */
   readonly in_app: NotificationDelivery | null
   readonly mail: NotificationDelivery | null
-  readonly time_zone: string
+  /** Null: that of the workspace. */
+  readonly time_zone: string | null
 }
 
 /** A row that is there or is to be made, with what it takes in. */
@@ -70,6 +72,8 @@ interface Folding {
 /** What an account is told, and how. */
 interface Telling extends TellingRow {
   readonly account_id: string
+  readonly category: NotificationCategory
+  readonly time_zone: string
   readonly is_listed: boolean
   readonly mail_form: 'IMMEDIATE' | 'DAILY' | null
 }
@@ -84,15 +88,18 @@ export const takeTurn = (installation: Installation, tenantId: string): Promise<
 
 async function turn(ctx: Ctx, tenantId: string): Promise<boolean> {
   const { tx } = ctx
-  const [lock] = await tx<{ is_mine: boolean }[]>`
-    select pg_try_advisory_xact_lock(${lockClasses.notifications}, hashtext(${tenantId})) as is_mine`
-  if (!lock?.is_mine) return false
+  const [[lock], [workspace]] = await Promise.all([
+    tx<{ is_mine: boolean; now: string }[]>`
+      select pg_try_advisory_xact_lock(${lockClasses.notifications}, hashtext(${tenantId})) as is_mine, now()`,
+    tx<{ zone: string }[]>`select default_time_zone as zone from tenant where id = ${tenantId}`,
+  ])
+  if (!lock?.is_mine || !workspace) return false
   const rows = await takeWaiting(tx, tenantId)
-  const tellings = rows.flatMap((row) => tellingOf(row) ?? [])
+  const tellings = rows.flatMap((row) => tellingOf(row, workspace.zone) ?? [])
   failpoint('notify.taken')
-  if (tellings.length > 0) await write(ctx, tenantId, tellings)
+  if (tellings.length > 0) await write(ctx, tenantId, tellings, lock.now)
   failpoint('notify.told')
-  const hasMailed = await queueMails(ctx, tenantId)
+  const hasMailed = await queueMails(ctx, tenantId, workspace.zone)
   if (hasMailed) failpoint('notify.mailed')
   return rows.length > 0 || hasMailed
 }
@@ -137,13 +144,12 @@ const takeWaiting = (tx: Tx, tenantId: string): Promise<TellingRow[]> => tx<Tell
     ) who),
   chosen as (select distinct on (id, account_id) * from named order by id, account_id, nth),
   found as (
-    select f.id, f.account_id, f.category, f.has_own_mail, coalesce(p.time_zone, w.default_time_zone) as time_zone,
+    select f.id, f.account_id, f.category, f.has_own_mail, p.time_zone,
            coalesce(shown.overrides ->> c.id::text, shown.overrides ->> h.id::text, shown.delivery) as in_app,
            coalesce(mailed.overrides ->> c.id::text, mailed.overrides ->> h.id::text, mailed.delivery) as mail
     from chosen f
     join taken t on t.id = f.id
     join account a on a.tenant_id = ${tenantId} and a.id = f.account_id and a.kind = 'PERSON' and a.state in ('ACTIVE', 'INVITED')
-    join tenant w on w.id = a.tenant_id
     left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
     left join item i on i.tenant_id = a.tenant_id and i.id = t.item_id
     left join container c on c.tenant_id = a.tenant_id and c.id = coalesce(i.container_id, t.container_id)
@@ -166,23 +172,25 @@ const takeWaiting = (tx: Tx, tenantId: string): Promise<TellingRow[]> => tx<Tell
   order by t.id`
 
 /** Undefined: it is not told. */
-function tellingOf(row: TellingRow): Telling | undefined {
-  const { account_id, category } = row
-  if (account_id === null) return undefined
+function tellingOf(row: TellingRow, zone: string): Telling | undefined {
+  const { account_id, category, time_zone } = row
+  if (account_id === null || category === null) return undefined
   const is_listed = (row.in_app ?? defaultDelivery(category, 'IN_APP')) !== 'OFF'
   const mail = row.has_own_mail ? 'OFF' : (row.mail ?? defaultDelivery(category, 'MAIL'))
   const mail_form = mail === 'OFF' ? null : mail
-  return is_listed || mail_form !== null ? { ...row, account_id, is_listed, mail_form } : undefined
+  if (!is_listed && mail_form === null) return undefined
+  return { ...row, account_id, category, time_zone: time_zone ?? zone, is_listed, mail_form }
 }
 
-async function write(ctx: Ctx, tenantId: string, tellings: readonly Telling[]): Promise<void> {
+/** `now`: when the transaction began. */
+async function write(ctx: Ctx, tenantId: string, tellings: readonly Telling[], now: string): Promise<void> {
   const { tx } = ctx
   const there = await lockUnread(tx, tenantId, tellings)
   const folded = fold(there, tellings)
   const made = folded.filter(({ id }) => id !== undefined)
   const grown = folded.filter(({ id, taken }) => id === undefined && taken.length > 0)
-  if (made.length > 0) insert(ctx, tenantId, made)
-  if (grown.length > 0) update(ctx, tenantId, grown)
+  if (made.length > 0) insert(ctx, tenantId, made, now)
+  if (grown.length > 0) update(ctx, tenantId, grown, now)
   settleQuiet(
     ctx,
     tenantId,
@@ -241,32 +249,39 @@ function stateOf({ account_id, event_id, category, taken }: Folding) {
   }
 }
 
-function insert({ tx, config }: Ctx, tenantId: string, made: readonly Folding[]): void {
+/** Rows of one statement; PostgreSQL takes 65,535 values. */
+const rowsAtOnce = 1_000
+
+function insert({ tx, config }: Ctx, tenantId: string, made: readonly Folding[], now: string): void {
+  const quiet = quietAfter(now, config)
   const rows = made.map((row) => {
-    const { subject, began_at, is_listed, id, taken } = row
-    return { ...stateOf(row), subject, began_at, is_listed, id, item_id: taken[0]?.item_id ?? null }
+    const { subject, began_at, is_listed, id = '', taken } = row
+    const { by: count, mail_by: mail_count, digest_at, ...state } = stateOf(row)
+    const waits = state.mail_form !== null
+    return {
+      ...{ ...state, tenant_id: tenantId, subject, began_at, is_listed, id, item_id: taken[0]?.item_id ?? null, count },
+      ...{ mail_count, mail_since: waits ? now : null, mail_due_at: waits ? (digest_at ?? quiet) : null },
+    }
   })
-  void tx`
-    insert into notification (tenant_id, account_id, event_id, category, id, event_type, actor_id, subject, item_id, container_id,
-      text, count, began_at, at, is_listed, mail_form, mail_since, mail_due_at, mail_count)
-    select ${tenantId}, account_id, event_id, category, id, event_type, actor_id, subject, item_id, container_id, text, by, began_at,
-           at, is_listed, mail_form, case when mail_form is not null then now() end,
-           case when mail_form is not null then coalesce(digest_at, now() + make_interval(secs => ${config.notifications.quietSeconds})) end,
-           mail_by
-    from jsonb_to_recordset(${tx.json(rows)}) r (account_id uuid, event_id uuid, category text, id uuid, event_type text, actor_id uuid,
-      subject text, item_id uuid, container_id uuid, text text, by integer, began_at timestamptz, at timestamptz,
-      is_listed boolean, mail_form text, digest_at timestamptz, mail_by integer)`
+  for (let at = 0; at < rows.length; at += rowsAtOnce)
+    void tx`
+      insert into notification ${tx.rows(rows.slice(at, at + rowsAtOnce), 'tenant_id', 'account_id', 'event_id', 'category', 'id', 'event_type', 'actor_id', 'subject', 'item_id', 'container_id', 'text', 'count', 'began_at', 'at', 'is_listed', 'mail_form', 'mail_since', 'mail_due_at', 'mail_count')}`
 }
 
+/** When a mail leaves of whose subject nothing more comes. */
+const quietAfter = (now: string, { notifications }: Ctx['config']): Date =>
+  new Date(Date.parse(now) + notifications.quietSeconds * 1000)
+
 /** One whose mail has left begins to wait for another. */
-function update({ tx, config }: Ctx, tenantId: string, grown: readonly Folding[]): void {
+function update({ tx, config }: Ctx, tenantId: string, grown: readonly Folding[], now: string): void {
+  const quiet = quietAfter(now, config)
   void tx`
     update notification n set count = n.count + r.by, at = greatest(n.at, r.at), event_type = r.event_type, actor_id = r.actor_id,
       container_id = r.container_id, text = r.text, mail_form = coalesce(r.mail_form, n.mail_form),
       mail_count = case when r.mail_form is null then n.mail_count when n.mail_since is null then r.mail_by else n.mail_count + r.mail_by end,
-      mail_since = case when r.mail_form is null then n.mail_since else coalesce(n.mail_since, now()) end,
+      mail_since = case when r.mail_form is null then n.mail_since else coalesce(n.mail_since, ${now}::timestamptz) end,
       mail_due_at = case when r.mail_form is null then n.mail_due_at
-        else coalesce(r.digest_at, now() + make_interval(secs => ${config.notifications.quietSeconds})) end
+        else coalesce(r.digest_at, ${quiet}::timestamptz) end
     from jsonb_to_recordset(${tx.json(grown.map(stateOf))}) r (account_id uuid, event_id uuid, category text, by integer, at timestamptz,
       event_type text, actor_id uuid, container_id uuid, text text, mail_form text, digest_at timestamptz, mail_by integer)
     where n.tenant_id = ${tenantId} and n.account_id = r.account_id and n.event_id = r.event_id and n.category = r.category`
