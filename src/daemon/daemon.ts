@@ -20,6 +20,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { type Booted, bootInstallation, offerSetUp } from '../core/app/boot.ts'
 import { jobs } from '../core/app/jobs.ts'
+import { startNotifier } from '../core/areas/notifications/notifier.ts'
 import { followWithCopies } from '../core/areas/recovery/ledger/follow-copies.ts'
 import { detectRewind, recordHeartbeats } from '../core/areas/recovery/rewind-detection.ts'
 import { startIndexer } from '../core/areas/search/indexer.ts'
@@ -145,8 +146,7 @@ async function serve(
     options.metrics.watchDatabase(installation)
     const worker = await startWorker(installation, jobs, log, options.metrics.work.ran)
     closing.push(() => worker.close())
-    const indexer = startIndexer(installation, { onFailure: (what, error) => log.failure(what, error) })
-    closing.push(() => indexer.close())
+    closing.push(...startAllRounds(installation, log))
   }
   const dispatcher = role === 'api' ? undefined : startDeliveries(installation, log, options.metrics.work)
   if (dispatcher) options.metrics.watchValue('svc_deliveries_late_seconds', () => dispatcher.lateSeconds)
@@ -174,6 +174,13 @@ async function serve(
     },
   }
 }
+
+/** What looks for work by itself; answers how each is ended. */
+const startAllRounds = (installation: Installation, log: Log): (() => Promise<void>)[] =>
+  [startIndexer, startNotifier].map((start) => {
+    const rounds = start(installation, { onFailure: (what, error) => log.failure(what, error) })
+    return () => rounds.close()
+  })
 
 /** Follows the host's clock, and warns of one that is wrong. */
 async function watchClock({ installation, life }: Booted, log: Log, metrics: Metrics): Promise<FollowedClock> {

@@ -54,6 +54,9 @@ const openToInstallation: Readonly<Record<string, string>> = {
   item_tally: 'operators see what a workspace has used of a ceiling',
   search_index: 'which workspaces have documents to make is not known before the look; a row holds ids and counts',
   search_pending: 'the same; a row holds ids',
+  notification_pending: 'which workspaces have something to tell is not known before the look; a row holds ids',
+  notification:
+    'which workspaces have a mail that is due is not known before the look, and old rows are swept in all; a row holds ids',
   media_tally: 'operators see what a workspace has used of a ceiling',
 }
 

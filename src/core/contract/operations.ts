@@ -35,6 +35,7 @@ import { mediaOperations } from './media/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
 import { serverOperations, workspaceFactOperations } from './meta/server.ts'
+import { notificationOperations } from './notifications/operations.ts'
 import { operatorOperations } from './operators/operations.ts'
 import { noticeOperations } from './operators/notice.ts'
 import { overviewOperations } from './overview/operations.ts'
@@ -73,6 +74,7 @@ export const operations = {
   ...addressOperations,
   ...managedOperations,
   ...emergencyNoticeOperations,
+  ...notificationOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,

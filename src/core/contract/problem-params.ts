@@ -24,6 +24,7 @@ const problemParams = {
   because: z.enum(['START', 'AGE']).describe('START: it is a start password. AGE: it is too old.'),
   challenge_expires_at: moment.describe('Until when the challenge serves.'),
   challenge_token: text.describe('What a code is sent with instead of the password, to POST /auth/sessions:verify.'),
+  category: text.describe('The category of notifications.'),
   bound: z.enum(['LEVELS', 'CHILDREN', 'ITEMS']).describe('What there would be too much of.'),
   count: z.int().describe('How many there are.'),
   current_etag: text.describe('The entity tag of what is there now.'),

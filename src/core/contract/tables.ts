@@ -108,6 +108,9 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   },
   address_confirmation: { export: { omitted: 'credentials' } },
   account_address: { export: 'account_addresses', since: 'created_at', withheld: ['held_fold'] },
+  notification_preference: { export: 'notification_preferences' },
+  notification: { export: { omitted: 'messages; the trail has the history' } },
+  notification_pending: { export: { omitted: 'messages of the next moments' } },
   account_preference: { export: 'account_preferences' },
   account_word: { export: { omitted: 'made of names and addresses; whoever imports makes them again' } },
   account: {

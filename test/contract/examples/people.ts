@@ -4,6 +4,7 @@ import { type Release, readRelease } from '../../../src/core/kernel/egress/guard
 import { mintToken } from '../../../src/core/kernel/values/token.ts'
 import { codeAt } from '../../kit/authenticator.ts'
 import { oidcProvider, redirectUri } from '../../kit/oidc-provider.ts'
+import { told } from '../../notifications/telling-kit.ts'
 import { password, type Scene } from './scene.ts'
 
 const next = 'a longer walk along the river'
@@ -171,6 +172,24 @@ export async function identity(scene: Scene): Promise<void> {
   await show('listMemberships', { account_id: alan.accountId })
   await show('removeMembership', { membershipId: granted.id })
   await groups(scene)
+  await notifications(scene)
+}
+
+async function notifications(scene: Scene): Promise<void> {
+  const { show, ask, sql, ada, alan, tenantId, tokenOf, collectionId, daemon } = scene
+  const pair = { accountId: ada.accountId, category: 'COMMENTED', channel: 'MAIL' }
+  await show('setNotificationPreference', {
+    ...pair,
+    body: { delivery: 'DAILY', overrides: [{ container_id: collectionId, delivery: 'OFF' }] },
+  })
+  await show('listNotificationPreferences', { accountId: ada.accountId })
+  await sql`update account set state = 'ACTIVE' where id = ${alan.accountId}`
+  const other = await tokenOf(tenantId, alan.accountId, ['workspace:read', 'workspace:write'])
+  const item = await ask('createItem', { body: { container_id: collectionId, title: 'Write the invitation' } })
+  await ask('assignItem', { itemId: item.id, body: { account_id: ada.accountId } }, other)
+  await told(daemon)
+  const { data } = await show('listNotifications', { unread: 'true', size: 1 })
+  await show('markNotifications', { body: { ids: data.map(({ id }) => id) } })
 }
 
 async function groups({ show, ask, alan, collectionId }: Scene): Promise<void> {

@@ -15,6 +15,7 @@ import * as identities from './texts/identities.ts'
 import * as identityProvider from './texts/identity-provider.ts'
 import * as invitation from './texts/invitation.ts'
 import type { InEveryLanguage } from './texts/language.ts'
+import * as notification from './texts/notification.ts'
 import * as operators from './texts/operators.ts'
 import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
@@ -134,6 +135,17 @@ const mailKinds = {
     when: 'an identity at a provider was connected with the account, or taken from it',
     texts: identities.changed,
     warns: true,
+  },
+  notification: {
+    to: 'account',
+    when: 'something of one subject is to be told at once, behind a quiet moment',
+    texts: notification.notified,
+    reads: ['title'],
+  },
+  digest: {
+    to: 'account',
+    when: 'at 08:00 something waits that is told once a day',
+    texts: notification.digest,
   },
   operator_added: {
     to: 'operators',

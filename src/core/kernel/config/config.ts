@@ -13,6 +13,7 @@ import { loadEnvironment } from '../values/environment.ts'
 import { type DatabaseSettings, databaseOf, databaseVariables } from './database-settings.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
 import { type MediaSettings, mediaSettingsOf, mediaVariables } from './media-settings.ts'
+import { type NotificationSettings, notificationSettingsOf, notificationVariables } from './notification-settings.ts'
 import { readLadder } from './retry-ladder.ts'
 import { readable, secret, wholeNumber } from './variable-kinds.ts'
 
@@ -220,6 +221,7 @@ export const environment = z.object({
     .describe(
       'Items that one page of a query looks at; a page of a wide filter may be short, and the next one goes on',
     ),
+  ...notificationVariables,
   ...mediaVariables,
 })
 
@@ -281,6 +283,7 @@ export interface Config {
   readonly purgeSettleSeconds: number
   readonly slugBlockDays: number
   readonly outboxDays: number
+  readonly notifications: NotificationSettings
   readonly queryScanRows: number
   readonly media: MediaSettings
   /** The wait before each of the eight attempts at a delivery, in seconds. */
@@ -346,7 +349,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
     outboxDays: values.SVC_OUTBOX_DAYS,
     queryScanRows: values.SVC_QUERY_SCAN_ROWS,
-    media: mediaSettingsOf(values, dataDir),
+    ...{ notifications: notificationSettingsOf(values), media: mediaSettingsOf(values, dataDir) },
     webhookRetrySeconds: readLadder(values.SVC_WEBHOOK_RETRY_SECONDS) ?? [],
     webhookDisableAfter: disabling(values.SVC_WEBHOOK_DISABLE_AFTER),
   }
