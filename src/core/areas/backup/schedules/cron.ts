@@ -37,9 +37,7 @@ export function minutesApart(cron: string): number | undefined {
 
 /** How far times of the clock near the moment may be from their moments: what clocks change by, or nothing. */
 const leeway = (at: number, zone: string) =>
-  Math.abs(
-    localTime(at + largestChangeMs, zone) - localTime(at - largestChangeMs, zone) - 2 * largestChangeMs,
-  )
+  Math.abs(localTime(at + largestChangeMs, zone) - localTime(at - largestChangeMs, zone) - 2 * largestChangeMs)
 
 /** The first moment behind `after`, in ms since 1970. The expression is one that `minutesApart` takes. */
 export function nextDue(cron: string, zone: string, after: number): number {
