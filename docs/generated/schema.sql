@@ -413,20 +413,91 @@ CREATE TABLE backup (
   failure text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   version integer DEFAULT 1 NOT NULL,
+  due_at timestamp with time zone,
+  is_waiting boolean DEFAULT false NOT NULL,
+  verify_job_id uuid,
+  run_ok boolean,
+  ruled_by jsonb DEFAULT '[]'::jsonb NOT NULL,
+  keeping_due boolean DEFAULT false NOT NULL,
+  is_orphaned boolean DEFAULT false NOT NULL,
   CONSTRAINT backup_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT backup_path CHECK ((state <> ALL (ARRAY['COMPLETE'::text, 'MISSING'::text])) OR path IS NOT NULL),
   CONSTRAINT backup_state_check CHECK (state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'COMPLETE'::text, 'FAILED'::text, 'REMOVING'::text, 'MISSING'::text]))
 );
 CREATE INDEX backup_by_id ON backup USING btree (id);
+CREATE INDEX backup_by_run ON backup USING btree (schedule_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX backup_expiring ON backup USING btree (kept_until) WHERE kept_until IS NOT NULL AND state <> 'REMOVING'::text;
 CREATE INDEX backup_good ON backup USING btree (tenant_id, id) WHERE state = 'COMPLETE'::text AND NOT is_damaged;
+CREATE INDEX backup_keeping ON backup USING btree (tenant_id, schedule_id) WHERE keeping_due;
+CREATE UNIQUE INDEX backup_once ON backup USING btree (tenant_id, schedule_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX backup_open ON backup USING btree (id) WHERE state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'REMOVING'::text]);
+CREATE INDEX backup_waiting ON backup USING btree (id) WHERE is_waiting;
 ALTER TABLE backup ENABLE ROW LEVEL SECURITY;
 ALTER TABLE backup FORCE ROW LEVEL SECURITY;
 CREATE POLICY installation ON backup TO svc_installation USING (true) WITH CHECK (true);
 CREATE POLICY one_workspace ON backup TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON backup TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON backup TO svc_tenant;
+
+CREATE TABLE backup_run (
+  tenant_id uuid NOT NULL,
+  schedule_id uuid NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  begun_at timestamp with time zone DEFAULT now() NOT NULL,
+  after_tenant_id uuid,
+  is_spread boolean DEFAULT false NOT NULL,
+  ended_at timestamp with time zone,
+  complete integer DEFAULT 0 NOT NULL,
+  failed integer DEFAULT 0 NOT NULL,
+  failure text,
+  CONSTRAINT backup_run_pkey PRIMARY KEY (tenant_id, schedule_id, due_at),
+  CONSTRAINT backup_run_tenant_id_schedule_id_fkey FOREIGN KEY (tenant_id, schedule_id) REFERENCES backup_schedule(tenant_id, id)
+);
+CREATE INDEX backup_run_open ON backup_run USING btree (due_at) WHERE ended_at IS NULL;
+ALTER TABLE backup_run ENABLE ROW LEVEL SECURITY;
+ALTER TABLE backup_run FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON backup_run TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON backup_run TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup_run TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup_run TO svc_tenant;
+
+CREATE TABLE backup_schedule (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  target_id uuid NOT NULL,
+  cron text NOT NULL,
+  time_zone text NOT NULL,
+  tenants jsonb,
+  keep jsonb NOT NULL,
+  verify text NOT NULL,
+  recipients jsonb DEFAULT '[]'::jsonb NOT NULL,
+  is_enabled boolean DEFAULT true NOT NULL,
+  next_run_at timestamp with time zone,
+  planned_at timestamp with time zone DEFAULT now() NOT NULL,
+  paused_reason text,
+  last_run_at timestamp with time zone,
+  last_complete integer,
+  last_failed integer,
+  consecutive_failures integer DEFAULT 0 NOT NULL,
+  mailed_at timestamp with time zone,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT backup_schedule_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT backup_schedule_next CHECK ((next_run_at IS NULL) = (NOT is_enabled)),
+  CONSTRAINT backup_schedule_paused_reason_check CHECK (paused_reason = ANY (ARRAY['TARGET_REMOVED'::text, 'SECRET_UNAVAILABLE'::text])),
+  CONSTRAINT backup_schedule_verify_check CHECK (verify = ANY (ARRAY['HASHES'::text, 'RESTORE'::text]))
+);
+CREATE INDEX backup_schedule_by_target ON backup_schedule USING btree (target_id);
+CREATE INDEX backup_schedule_due ON backup_schedule USING btree (next_run_at) WHERE next_run_at IS NOT NULL;
+CREATE INDEX backup_schedule_planned ON backup_schedule USING btree (planned_at) WHERE next_run_at IS NOT NULL;
+ALTER TABLE backup_schedule ENABLE ROW LEVEL SECURITY;
+ALTER TABLE backup_schedule FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON backup_schedule TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON backup_schedule TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup_schedule TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup_schedule TO svc_tenant;
 
 CREATE TABLE backup_target (
   tenant_id uuid NOT NULL,
@@ -765,6 +836,15 @@ CREATE POLICY installation ON delivery_attempt TO svc_installation USING (true) 
 CREATE POLICY one_workspace ON delivery_attempt TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT SELECT (tenant_id, delivery_id, n, at, ended_at, host, duration_ms, status, error, trace) ON delivery_attempt TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON delivery_attempt TO svc_tenant;
+
+CREATE TABLE departed_archive (
+  workspace_id uuid NOT NULL,
+  workspace_slug text NOT NULL,
+  purged_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT departed_archive_pkey PRIMARY KEY (workspace_id)
+);
+CREATE INDEX departed_archive_due ON departed_archive USING btree (purged_at);
+GRANT DELETE, INSERT, SELECT, UPDATE ON departed_archive TO svc_installation;
 
 CREATE TABLE failed_attempt (
   tenant_id uuid NOT NULL,

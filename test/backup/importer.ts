@@ -137,6 +137,7 @@ const tables: Readonly<Record<string, string>> = {
   webhook_secrets: 'webhook_secret',
   backup_targets: 'backup_target',
   backups: 'backup',
+  backup_schedules: 'backup_schedule',
   password_history: 'password_history',
   recovery_codes: 'recovery_code',
   second_factors: 'second_factor',

@@ -34,6 +34,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   reseal: 'operators ask for it; a row holds counts and moments',
   backup_target: 'the installation has targets of its own; the policy shows it no others',
   backup: 'operators list, make and remove backups of any workspace; a row holds ids and counts',
+  backup_schedule: 'the installation has schedules of its own; and where one is due is not known before the look',
+  backup_run: 'the same; a row holds ids, counts and moments',
   job: 'operators follow the jobs they asked for; a job holds ids and counts',
   idempotency_record: 'operators and the operator at the database have keys too',
   tenant_quota: 'ceilings are set by operators and read at the gate',

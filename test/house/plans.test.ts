@@ -291,6 +291,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getOwnAccount', () => ({})],
   ['getServer', () => ({})],
   ['listBackupTargets', () => ({})],
+  ['listBackupSchedules', () => ({})],
   ['listBackups', () => size],
   ['listBackups', () => ({ query: { ...size.query, tenant_id: actor.tenantId, state: 'COMPLETE' } })],
   ['getBackup', () => ({ params: { backupId: collectionId } })],

@@ -82,6 +82,11 @@ export async function furnish(
     await tx`
       insert into backup (tenant_id, id, target_id, job_id, state, failure)
       values (${id}, ${randomUUIDv7()}, ${randomUUIDv7()}, ${randomUUIDv7()}, 'FAILED', 'worker.lost')`
+    const schedule = randomUUIDv7()
+    await tx`
+      insert into backup_schedule (tenant_id, id, name, target_id, cron, time_zone, keep, verify, is_enabled)
+      values (${id}, ${schedule}, 'nightly', ${randomUUIDv7()}, '0 2 * * *', 'UTC', ${tx.json({ last: 7, hourly: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0, min_days: 0 })}, 'HASHES', false)`
+    await tx`insert into backup_run (tenant_id, schedule_id, due_at, ended_at) values (${id}, ${schedule}, now(), now())`
     await tx`insert into outbox_watermark (tenant_id, tx) values (${id}, '3')`
     await tx`insert into ai_choice (tenant_id, model_id) values (${id}, ${randomUUIDv7()})`
     await tx`insert into ai_usage (tenant_id, day, tokens) values (${id}, now(), 47)`

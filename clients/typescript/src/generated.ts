@@ -1966,7 +1966,7 @@ export type Backup = {
   readonly path: string | null
   /** The schedule that made it; null: a person asked for it. */
   readonly schedule_id: string | null
-  /** The job: `GET /jobs/{jobId}` tells how far it is. */
+  /** The job that makes it; one of a schedule has it once its turn has come. */
   readonly job_id: string
   /** The state that it is in. */
   readonly state: "QUEUED" | "RUNNING" | "COMPLETE" | "FAILED" | "REMOVING" | "MISSING"
@@ -1990,6 +1990,23 @@ export type Backup = {
   readonly version: number
 }
 
+export type BackupKeep = {
+  /** The newest so many. */
+  readonly last: number
+  /** The newest of each of the newest so many hours that have one. */
+  readonly hourly: number
+  /** The same, of days. */
+  readonly daily: number
+  /** Of weeks, from Monday. */
+  readonly weekly: number
+  /** Of months. */
+  readonly monthly: number
+  /** Of years. */
+  readonly yearly: number
+  /** All that are younger than so many days. */
+  readonly min_days: number
+}
+
 export type BackupProbeStep = {
   readonly name: "connect" | "write" | "read" | "remove"
   /** Whether it went well. */
@@ -2003,6 +2020,65 @@ export type BackupRecipient = {
   readonly id: string
   /** Which of the listed kinds it is. */
   readonly kind: "RING" | "OUTSIDE"
+}
+
+export type BackupSchedule = {
+  readonly id: string
+  readonly name: string
+  /** The backup target. */
+  readonly target_id: string
+  /** When it runs: minute, hour, day of the month, month, day of the week. */
+  readonly cron: string
+  readonly time_zone: string
+  /** The workspaces that an operator's schedule backs up; null: it is a workspace's own. */
+  readonly tenants: "ALL" | (readonly string[]) | null
+  /** How many of its backups are kept, by which rules. */
+  readonly keep: BackupKeep
+  /** How each of its backups is verified. */
+  readonly verify: "HASHES"
+  /** Who can read its backups besides the installation. */
+  readonly recipients: readonly string[]
+  /** Whether it runs. */
+  readonly is_enabled: boolean
+  /** Up to ten minutes behind the time that the expression says; null: it is not enabled. */
+  readonly next_run_at: string | null
+  /** Why its last due moment made no backup; SECRET_UNAVAILABLE ends by itself. */
+  readonly paused_reason: "TARGET_REMOVED" | "SECRET_UNAVAILABLE" | null
+  /** The last one that has ended. */
+  readonly last_run: BackupScheduleRun | null
+  /** Runs in a row with a failure; from three on a mail, then one a week. */
+  readonly consecutive_failures: number
+  readonly created_at: string
+  readonly updated_at: string
+  readonly version: number
+}
+
+export type BackupScheduleRun = {
+  /** When it happened. */
+  readonly at: string
+  /** Workspaces whose backup was made and verified. */
+  readonly complete: number
+  /** Workspaces whose backup was not. */
+  readonly failed: number
+}
+
+export type BackupScheduleUpdate = {
+  readonly name?: string
+  /** The backup target. */
+  readonly target_id?: string
+  /** Minute (one number), hour, day of the month, month, day of the week: `30 2 * * *`. */
+  readonly cron?: string
+  /** An IANA zone, on whose clocks the expression is read. */
+  readonly time_zone?: string
+  /** Whom an operator’s schedule backs up; for others it is their own workspace. */
+  readonly tenants?: "ALL" | (readonly string[])
+  /** Members that are absent have their usual value. */
+  readonly keep?: NewBackupKeep
+  readonly verify?: "HASHES"
+  /** Who can read its backups besides the installation. */
+  readonly recipients?: readonly string[]
+  /** Whether it runs. */
+  readonly is_enabled?: boolean
 }
 
 export type BackupTarget = {
@@ -4228,6 +4304,42 @@ export type NewBackup = {
   readonly tenant_id?: string
   /** How long it is kept; absent: until somebody removes it. */
   readonly keep_days?: number
+}
+
+export type NewBackupKeep = {
+  /** The newest so many. */
+  readonly last?: number
+  /** The newest of each of the newest so many hours that have one. */
+  readonly hourly?: number
+  /** The same, of days. */
+  readonly daily?: number
+  /** Of weeks, from Monday. */
+  readonly weekly?: number
+  /** Of months. */
+  readonly monthly?: number
+  /** Of years. */
+  readonly yearly?: number
+  /** All that are younger than so many days. */
+  readonly min_days?: number
+}
+
+export type NewBackupSchedule = {
+  readonly name: string
+  /** The backup target. */
+  readonly target_id: string
+  /** Minute (one number), hour, day of the month, month, day of the week: `30 2 * * *`. */
+  readonly cron: string
+  /** An IANA zone, on whose clocks the expression is read. */
+  readonly time_zone?: string
+  /** Whom an operator’s schedule backs up; for others it is their own workspace. */
+  readonly tenants?: "ALL" | (readonly string[])
+  /** Members that are absent have their usual value. */
+  readonly keep?: NewBackupKeep
+  readonly verify?: "HASHES"
+  /** Who can read its backups besides the installation. */
+  readonly recipients?: readonly string[]
+  /** Whether it runs. */
+  readonly is_enabled?: boolean
 }
 
 export type NewBackupTarget = {
@@ -7651,6 +7763,33 @@ export interface Operations {
     }
     readonly body: BackupVerificationRequest
   }) => Promise<JobRef>
+  /** The schedules of backups, oldest first. `GET /backup-schedules` */
+  listBackupSchedules: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
+    readonly data: readonly BackupSchedule[]
+  }>
+  /** Back a workspace up by a schedule; an operator says which workspaces. `POST /backup-schedules` */
+  createBackupSchedule: (call: Call & {
+    readonly body: NewBackupSchedule
+    readonly idempotencyKey?: string
+  }) => Promise<BackupSchedule>
+  /** Change a schedule, pause it or set it going again. `PATCH /backup-schedules/{scheduleId}` */
+  changeBackupSchedule: (call: Call & {
+    readonly params: {
+      /** The id of the schedule. */
+      readonly scheduleId: string
+    }
+    readonly body: BackupScheduleUpdate
+    readonly ifMatch?: number | string
+  }) => Promise<BackupSchedule>
+  /** Remove a schedule; its backups stay until somebody removes them. `DELETE /backup-schedules/{scheduleId}` */
+  deleteBackupSchedule: (call: Call & {
+    readonly params: {
+      /** The id of the schedule. */
+      readonly scheduleId: string
+    }
+    readonly ifMatch?: number | string
+  }) => Promise<void>
   /** The workspace's trail, newest first. `GET /audit` */
   listAuditEntries: Paged<Call & {
     readonly query?: {
@@ -8002,6 +8141,10 @@ export const operations = {
   getBackup: {"method":"GET","path":"/backups/{backupId}","reads":true},
   removeBackup: {"method":"DELETE","path":"/backups/{backupId}"},
   verifyBackup: {"method":"POST","path":"/backups/{backupId}:verify","sends":"json"},
+  listBackupSchedules: {"method":"GET","path":"/backup-schedules","reads":true},
+  createBackupSchedule: {"method":"POST","path":"/backup-schedules","sends":"json","key":true},
+  changeBackupSchedule: {"method":"PATCH","path":"/backup-schedules/{scheduleId}","sends":"patch"},
+  deleteBackupSchedule: {"method":"DELETE","path":"/backup-schedules/{scheduleId}"},
   listAuditEntries: {"method":"GET","path":"/audit","reads":true,"paged":true},
   explainSignIn: {"method":"POST","path":"/audit/sign-in:explain","sends":"json"},
   getJob: {"method":"GET","path":"/jobs/{jobId}","reads":true},

@@ -7,6 +7,7 @@ import { provingOperations } from './auth/proving.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { workspaceBackupOperations } from './backup/backups.ts'
 import { backupOperations } from './backup/operations.ts'
+import { backupScheduleOperations } from './backup/schedules.ts'
 import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
@@ -113,6 +114,7 @@ export const operations = {
   ...encryptionOperations,
   ...backupOperations,
   ...workspaceBackupOperations,
+  ...backupScheduleOperations,
   ...auditOperations,
   ...signInExplanationOperations,
   ...jobOperations,

@@ -212,6 +212,7 @@ export async function backup(scene: Scene): Promise<void> {
   await exportTenantJob.run(booted.installation, { tenantId, jobId: job_id }).finally(() => booted.close())
   await show('listArchives', at, grace)
   await backups(scene, target.id)
+  await schedules(scene, target.id)
   await show('deleteBackupTarget', at, grace)
 }
 
@@ -232,6 +233,14 @@ async function backups({ show, ask, tenantId, grace, daemon }: Scene, targetId: 
   await show('listBackups', { tenant_id: tenantId, state: 'COMPLETE' }, grace)
   await show('verifyBackup', { ...at, body: { depth: 'HASHES' } }, grace)
   await show('removeBackup', at, grace)
+}
+
+async function schedules({ show, tenantId, grace }: Scene, targetId: string): Promise<void> {
+  const body = { name: 'Nightly', target_id: targetId, cron: '30 2 * * *', time_zone: 'Europe/Zurich', tenants: [tenantId] }
+  const { id } = await show('createBackupSchedule', { body: { ...body, keep: { daily: 14, monthly: 12 } } }, grace)
+  await show('listBackupSchedules', {}, grace)
+  await show('changeBackupSchedule', { scheduleId: id, body: { cron: '30 4 * * *' } }, grace)
+  await show('deleteBackupSchedule', { scheduleId: id }, grace)
 }
 
 export async function ai({ show, ask, steady, grace, hubId, collectionId }: Scene): Promise<void> {

@@ -187,7 +187,7 @@ async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
   )
   if (!entry) return undefined
   const { slug, subject, subject_id, by, params } = entry
-  const { os_user, host, source, kind, switches, failure } = params
+  const { os_user, host, source, kind, switches, failure, failures } = params
   return {
     account: subject ?? subject_id,
     slug,
@@ -195,6 +195,7 @@ async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
     by: by ?? (os_user === undefined ? (source === 'file' ? 'SVC_SETTINGS_FILE' : 'svc') : `${os_user}@${host}`),
     target: `${kind} ${subject_id}`,
     failure: typeof failure === 'string' ? failure : '',
+    failures: typeof failures === 'number' ? failures : 0,
     switches: Array.isArray(switches) ? switches.join(', ') : '',
   }
 }

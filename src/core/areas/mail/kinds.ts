@@ -10,6 +10,7 @@
  */
 
 import * as address from './texts/address.ts'
+import * as backupSchedules from './texts/backup-schedules.ts'
 import * as backups from './texts/backups.ts'
 import * as identities from './texts/identities.ts'
 import * as identityProvider from './texts/identity-provider.ts'
@@ -193,6 +194,18 @@ const mailKinds = {
     when: 'the same, of a backup at a target of the installation',
     texts: backups.damagedOf,
     reads: ['slug', 'failure'],
+  },
+  backups_failing: {
+    to: 'administrators',
+    when: 'three runs in a row of a schedule of the workspace had a backup that failed; again each week while they go on failing',
+    texts: backupSchedules.failing,
+    reads: ['failures'],
+  },
+  backups_failing_told: {
+    to: 'operators',
+    when: 'the same, of a schedule of the installation',
+    texts: backupSchedules.failingOf,
+    reads: ['failures'],
   },
 } as const satisfies Readonly<Record<string, MailKind>>
 

@@ -10,6 +10,7 @@ import { type Release, readRelease } from '../egress/guard.ts'
 import { type Preset, productPresets } from '../egress/oidc-presets.ts'
 import { ConfigurationError } from '../values/configuration-error.ts'
 import { loadEnvironment } from '../values/environment.ts'
+import { type BackupSettings, backupSettingsOf, backupVariables } from './backup-settings.ts'
 import { type DatabaseSettings, databaseOf, databaseVariables } from './database-settings.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
 import { type MediaSettings, mediaSettingsOf, mediaVariables } from './media-settings.ts'
@@ -107,11 +108,6 @@ export const environment = z.object({
     .regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes')
     .default('svc')
     .describe('The first part of every event type'),
-  SVC_BACKUP_DIR: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Folder for LOCAL backup targets. Absent: backups in SVC_DATA_DIR'),
   SVC_LEDGER_FILE: z
     .string()
     .min(1)
@@ -223,13 +219,14 @@ export const environment = z.object({
     ),
   ...notificationVariables,
   ...mediaVariables,
+  ...backupVariables,
 })
 
 /** Whether no command may print the value of this variable. */
 export const isSecretVariable = (name: string): boolean =>
   name in environment.shape && environment.shape[name as keyof typeof environment.shape].meta()?.['secret'] === true
 
-export interface Config {
+export interface Config extends BackupSettings {
   /** Undefined: the embedded PostgreSQL below `dataDir`. */
   readonly database: DatabaseSettings | undefined
   readonly poolSize: number
@@ -255,7 +252,6 @@ export interface Config {
   readonly keyringFile: string
   readonly setUpToken: string | undefined
   readonly eventNamespace: string
-  readonly backupDir: string
   readonly ledgerFile: string
   /** The start of links in mail; `{slug}` stands for the slug of the workspace. */
   readonly publicUrl: string
@@ -331,7 +327,6 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     keyringFile: values.SVC_KEYRING_FILE ? resolve(values.SVC_KEYRING_FILE) : join(dataDir, 'keyring.json'),
     setUpToken: values.SVC_SETUP_TOKEN,
     eventNamespace: values.SVC_EVENT_NAMESPACE,
-    backupDir: values.SVC_BACKUP_DIR ? resolve(values.SVC_BACKUP_DIR) : join(dataDir, 'backups'),
     ledgerFile: values.SVC_LEDGER_FILE ? resolve(values.SVC_LEDGER_FILE) : join(dataDir, 'ledger.jsonl'),
     publicUrl: values.SVC_PUBLIC_URL ?? ownUrl(values),
     settingsFile: values.SVC_SETTINGS_FILE ? resolve(values.SVC_SETTINGS_FILE) : undefined,
@@ -349,7 +344,9 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
     outboxDays: values.SVC_OUTBOX_DAYS,
     queryScanRows: values.SVC_QUERY_SCAN_ROWS,
-    ...{ notifications: notificationSettingsOf(values), media: mediaSettingsOf(values, dataDir) },
+    notifications: notificationSettingsOf(values),
+    media: mediaSettingsOf(values, dataDir),
+    ...backupSettingsOf(values, dataDir),
     webhookRetrySeconds: readLadder(values.SVC_WEBHOOK_RETRY_SECONDS) ?? [],
     webhookDisableAfter: disabling(values.SVC_WEBHOOK_DISABLE_AFTER),
   }

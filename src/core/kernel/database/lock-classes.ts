@@ -30,4 +30,5 @@ export const lockClasses = {
   backups: 7370,
   addresses: 7375,
   notifications: 7383,
+  backupSchedules: 7385,
 } as const
