@@ -26,6 +26,7 @@ import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
+import { mailOperations } from './mail/operations.ts'
 import { attachmentOperations } from './media/attachments.ts'
 import { mediaOperations } from './media/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
@@ -96,6 +97,7 @@ export const operations = {
   ...overviewOperations,
   ...statisticsOperations,
   ...journalOperations,
+  ...mailOperations,
   ...aiProviderOperations,
   ...aiOperations,
   ...encryptionOperations,
