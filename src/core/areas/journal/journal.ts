@@ -26,24 +26,30 @@ export async function listJournal(
   const { tx } = ctx
   // The order is bound, too: a cursor of a release that read by ids is invalid.
   const list = { operation: 'listJournal', filters: { ...filters, order: 'at' } }
-  const [at = 'infinity', id = lastId] =
-    cursor === undefined ? [] : ctx.cursor.read(list.operation, list.filters, cursor)
-  const page = (more: Part) => tx.part`
-    select id, at, at::text as exact, action,
-           json_build_object('kind', actor_kind, 'account_id', actor_account_id, 'via', via) as actor,
-           case when workspace_id is not null then json_build_object('id', workspace_id, 'slug', workspace_slug) end as tenant,
-           case when subject_id is not null then json_build_object('kind', subject_kind, 'id', subject_id) end as subject,
-           params
-    from journal
-    where (at, id) < (${at}::timestamptz, ${id}::uuid) ${narrowed(ctx, filters)} ${more}
-    order by at desc, id desc limit ${size + 1}`
-  const [first = tx.part``, ...others] = actionsOf(ctx, filters.action)
-  const pages = others.reduce((all, one) => tx.part`${all} union all (${page(one)})`, tx.part`(${page(first)})`)
-  const rows = await (others.length === 0
-    ? tx.last<EntryRow[]>`${page(first)}`
-    : tx.last<EntryRow[]>`select * from (${pages}) j order by at desc, id desc limit ${size + 1}`)
+  const place = cursor === undefined ? [] : ctx.cursor.read(list.operation, list.filters, cursor)
+  const [at = 'infinity', id = lastId] = place
+  const behind = tx.part`(at, id) < (${at}::timestamptz, ${id}::uuid) ${narrowed(ctx, filters)}`
+  const order = tx.part`order by at desc, id desc limit ${size + 1}`
+  const actions = actionsOf(filters.action)
+  const rows = await (actions.length > 1
+    ? tx.last<EntryRow[]>`
+      select e.* from jsonb_to_recordset(${tx.json(actions)}) as w(action text, family text)
+      cross join lateral (
+        (select ${columns(ctx)} from journal where w.family is null and action = w.action and ${behind} ${order})
+        union all
+        (select ${columns(ctx)} from journal
+         where split_part(action, '.', 1) = w.family and starts_with(action, w.action) and ${behind} ${order})
+      ) e ${order}`
+    : tx.last<EntryRow[]>`select ${columns(ctx)} from journal where ${behind} ${only(ctx, actions[0])} ${order}`)
   return pageOfRows(ctx, list, rows, size, (last) => [last.exact, last.id])
 }
+
+const columns = ({ tx }: Ctx): Part => tx.part`
+  id, at, at::text as exact, action,
+  json_build_object('kind', actor_kind, 'account_id', actor_account_id, 'via', via) as actor,
+  case when workspace_id is not null then json_build_object('id', workspace_id, 'slug', workspace_slug) end as tenant,
+  case when subject_id is not null then json_build_object('kind', subject_kind, 'id', subject_id) end as subject,
+  params`
 
 type Filters = Omit<Received<typeof ops.listJournal>, 'cursor' | 'size'>
 
@@ -57,18 +63,29 @@ function narrowed({ tx }: Ctx, { from, until, tenant_id, slug, actor_id, actor_k
     ${actor_kind === undefined ? tx.part`` : tx.part`and actor_kind = ${actor_kind}`}`
 }
 
-/** A condition for each action, such that no entry is in two of them. */
-function actionsOf({ tx }: Ctx, actions: string | undefined): Part[] {
-  const wanted = [...new Set(actions?.split(','))]
+interface WantedAction {
+  /** The action, or what its name begins with. */
+  readonly action: string
+  /** Of what begins alike. */
+  readonly family: string | null
+}
+
+function only({ tx }: Ctx, wanted: WantedAction | undefined): Part {
+  if (wanted === undefined) return tx.part``
+  const { action, family } = wanted
+  return family === null
+    ? tx.part`and action = ${action}`
+    : tx.part`and split_part(action, '.', 1) = ${family} and starts_with(action, ${action})`
+}
+
+/** The actions asked for, such that no entry is of two of them. */
+function actionsOf(text: string | undefined): WantedAction[] {
+  const wanted = [...new Set(text?.split(','))]
   const prefixes = wanted.filter((one) => one.endsWith('*')).map((one) => one.slice(0, -1))
-  const isWithin = (one: string, other: string) => one !== other && one.startsWith(other)
-  const widest = prefixes.filter((one) => !prefixes.some((other) => isWithin(one, other)))
+  const widest = prefixes.filter((one) => !prefixes.some((other) => one !== other && one.startsWith(other)))
   const alone = wanted.filter((one) => !one.endsWith('*') && !widest.some((prefix) => one.startsWith(prefix)))
   return [
-    ...widest.map((prefix) => {
-      const [family = ''] = prefix.split('.')
-      return tx.part`and split_part(action, '.', 1) = ${family} and starts_with(action, ${prefix})`
-    }),
-    ...alone.map((action) => tx.part`and action = ${action}`),
+    ...widest.map((action) => ({ action, family: action.slice(0, action.indexOf('.')) })),
+    ...alone.map((action) => ({ action, family: null })),
   ]
 }

@@ -19,7 +19,8 @@ import {
 } from '../../contract/mail/operations.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
-import { isMail, isOpenMail, type mailJobs, queueSchema } from '../../kernel/database/queue-schema.ts'
+import type { mailJobs } from '../../kernel/database/queue-schema.ts'
+import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { lastId, pageOfRows } from '../../kernel/transaction/page.ts'
 import { type MailName, mailNames } from './kinds.ts'
@@ -58,11 +59,15 @@ interface JobRow {
   readonly output: Readonly<Record<string, unknown>> | null
 }
 
-const columns = `
+const columns = ({ tx }: Ctx): Part => tx.part`
   id, name, data ->> 'name' as kind, data ->> 'tenantId' as tenant_id, data ->> 'accountId' as account_id, state::text as state,
   case when started_on is null then 0 else retry_count + 1 end as attempts, created_on as queued_at, created_on::text as exact,
   case when state < 'active' then greatest(start_after, created_on) end as next_attempt_at,
   case when state = 'failed' then completed_on end as failed_at, output`
+
+/** The words of mailJobs (kernel/database/queue-schema.ts), as its indexes have them. */
+const isMail = ({ tx }: Ctx): Part =>
+  tx.part`name in ('send_mail', 'send_invitation', 'send_password_reset', 'tell_administrators')`
 
 /** Newest first. Refuses request.malformed, cursor.invalid. */
 export async function listMails(
@@ -74,56 +79,46 @@ export async function listMails(
     refuse('request.malformed', undefined, {
       errors: [{ parameter: 'kind', code: 'value.one_of', params: { values: mailNames } }],
     })
+  const { tx } = ctx
   const list = { operation: 'listMails', filters }
   const [at = 'infinity', id = lastId] = cursor === undefined ? [] : ctx.cursor.read('listMails', filters, cursor)
-  const values: unknown[] = [at, id, size + 1]
-  const bound = (value: unknown) => `$${values.push(value)}`
-  const wanted = [
-    isOpenMail,
-    '(created_on, id) < ($1::timestamptz, $2::uuid)',
-    ...(state === undefined ? [] : [`state = ${bound(queueStates[state])}::${queueSchema}.job_state`]),
-    ...(tenant_id === undefined ? [] : [`data ->> 'tenantId' = ${bound(tenant_id)}`]),
-    ...(kind === undefined ? [] : [`(${jobsOf(kind)} or data ->> 'name' = ${bound(kind)})`]),
-  ]
-  const jobs = await ctx.asQueueOnce(() =>
-    ctx.tx.text<JobRow[]>(
-      `select ${columns} from ${queueSchema}.job where ${wanted.join(' and ')} order by created_on desc, id desc limit $3`,
-      values,
-    ),
+  const jobs = await ctx.asQueueOnce(
+    () => tx<JobRow[]>`
+      select ${columns(ctx)} from pgboss.job
+      where ${isMail(ctx)} and state in ('created', 'retry', 'active', 'failed')
+        and (created_on, id) < (${at}::timestamptz, ${id}::uuid)
+        ${state === undefined ? tx.part`` : tx.part`and state = ${queueStates[state]}::pgboss.job_state`}
+        ${tenant_id === undefined ? tx.part`` : tx.part`and data ->> 'tenantId' = ${tenant_id}`}
+        ${kind === undefined ? tx.part`` : tx.part`and (data ->> 'name' = ${kind} or name = ${jobOfKind(kind)})`}
+      order by created_on desc, id desc limit ${size + 1}`,
   )
   const exact = new Map(jobs.map((job) => [job.id, job.exact]))
   return pageOfRows(ctx, list, await mailsOf(ctx, jobs), size, (last) => [exact.get(last.id) ?? '', last.id])
 }
 
-/** The jobs whose name alone says that they send this kind, as a condition; `kind` is one of ours. */
-const jobsOf = (kind: string) => {
-  const names = Object.entries(kindOfJob).flatMap(([name, own]) => (own === kind ? [`'${name}'`] : []))
-  return names.length === 0 ? 'false' : `name in (${names.join(', ')})`
-}
+/** The job that sends this kind alone, or none. */
+const jobOfKind = (kind: string) => Object.entries(kindOfJob).find(([, own]) => own === kind)?.[0] ?? null
 
 /**
  * Makes a mail due now: its next attempt, or one more than it had. Refuses not_found (also of a mail that has gone),
  * mail.under_way.
  */
 export async function resendMail(ctx: Ctx, { mailId }: Received<typeof ops.resendMail>): Promise<Mail> {
-  const which = `${isMail} and id = $1`
-  const [job] = await ctx.asQueueOnce(() =>
-    ctx.tx.text<{ state: string }[]>(`select state::text as state from ${queueSchema}.job where ${which} for update`, [
-      mailId,
-    ]),
+  const { tx } = ctx
+  const [job] = await ctx.asQueueOnce(
+    () => tx<{ state: string }[]>`
+      select state::text as state from pgboss.job where ${isMail(ctx)} and id = ${mailId} for update`,
   )
   if (job === undefined || !(job.state in stateNames)) refuse('not_found')
   if (job.state === 'active') refuse('mail.under_way')
 
   // At least one attempt, and a day for it: maintenance removes what has waited for too long.
-  const rows = await ctx.asQueueOnce(() =>
-    ctx.tx.text<JobRow[]>(
-      `update ${queueSchema}.job
-       set state = case when state = 'failed' then 'retry' else state end, start_after = now(), completed_on = null,
-           retry_limit = greatest(retry_limit, retry_count + 1), keep_until = greatest(keep_until, now() + interval '1 day')
-       where ${which} returning ${columns}`,
-      [mailId],
-    ),
+  const rows = await ctx.asQueueOnce(
+    () => tx<JobRow[]>`
+      update pgboss.job
+      set state = case when state = 'failed' then 'retry' else state end, start_after = now(), completed_on = null,
+          retry_limit = greatest(retry_limit, retry_count + 1), keep_until = greatest(keep_until, now() + interval '1 day')
+      where ${isMail(ctx)} and id = ${mailId} returning ${columns(ctx)}`,
   )
   const [mail] = await mailsOf(ctx, rows)
   if (!mail) throw new Error('a locked job is there')

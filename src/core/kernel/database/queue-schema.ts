@@ -4,11 +4,8 @@ export const queueSchema = 'pgboss'
 /** The jobs that mail somebody. Operators list them (areas/mail/queued-mails.ts); test/mail/queued-mails.test.ts holds the names to the jobs. */
 export const mailJobs = ['send_mail', 'send_invitation', 'send_password_reset', 'tell_administrators'] as const
 
-/** Which jobs are mails. */
-export const isMail = `name in (${mailJobs.map((name) => `'${name}'`).join(', ')})`
-
-/** Which of them have not gone; a query that says the same is served by the indexes below. */
-export const isOpenMail = `${isMail} and state in ('created', 'retry', 'active', 'failed')`
+/** Which of them have not gone; a query that says the same is served by the indexes below (areas/mail/queued-mails.ts). */
+const isOpenMail = `name in (${mailJobs.map((name) => `'${name}'`).join(', ')}) and state in ('created', 'retry', 'active', 'failed')`
 
 /**
  * Indexes of ours on pg-boss's table, for the list of mails. Most of its rows are jobs that have ended, or no mails, and
