@@ -1228,6 +1228,13 @@ CREATE TABLE journal (
   CONSTRAINT journal_actor_kind_check CHECK (actor_kind = ANY (ARRAY['ACCOUNT'::text, 'SERVICE'::text, 'RECOVERY'::text, 'SYSTEM'::text])),
   CONSTRAINT journal_via_check CHECK (via = ANY (ARRAY['API'::text, 'RECOVERY'::text, 'JOB'::text]))
 );
+CREATE INDEX journal_by_action ON journal USING btree (action, at, id);
+CREATE INDEX journal_by_actor ON journal USING btree (actor_account_id, at, id);
+CREATE INDEX journal_by_family ON journal USING btree (split_part(action, '.'::text, 1), at, id);
+CREATE INDEX journal_by_kind ON journal USING btree (actor_kind, at, id);
+CREATE INDEX journal_by_slug ON journal USING btree (workspace_slug, at, id);
+CREATE INDEX journal_by_workspace ON journal USING btree (workspace_id, at, id);
+CREATE INDEX journal_in_order ON journal USING btree (at, id);
 GRANT INSERT, SELECT ON journal TO svc_installation;
 
 CREATE TABLE keyring_key (

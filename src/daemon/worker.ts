@@ -17,7 +17,7 @@ import { Problem } from '../core/contract/problem.ts'
 import { originKey } from '../core/kernel/queue/queue.ts'
 import { openSpan } from '../core/kernel/tracing/tracing.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
-import { JobGivenUp, type RunnableJob } from '../core/kernel/transaction/runnable-job.ts'
+import { JobFailure, JobGivenUp, type RunnableJob } from '../core/kernel/transaction/runnable-job.ts'
 import { timeNow } from '../core/kernel/values/time.ts'
 import type { Log } from './log.ts'
 
@@ -141,8 +141,21 @@ async function runOnce(
         id: queued.id,
         // In pg-boss this means: no further attempt. Without a dead letter queue the job stays in its queue, as failed.
         status: isGivenUp ? ('deadletter' as const) : ('failed' as const),
-        output: { name: error instanceof Error ? error.name : 'unknown' },
+        output: keptOf(error),
       },
     }
+  }
+}
+
+const systemCode = /^[A-Z][A-Z0-9_]{1,39}$/
+
+/** What the queue keeps of a failure: its name, the code of an error of the system, and what the job tells of it. */
+function keptOf(error: unknown): Readonly<Record<string, string | number>> {
+  if (!(error instanceof Error)) return { name: 'unknown' }
+  const { code } = error as { readonly code?: unknown }
+  return {
+    name: error.name,
+    ...(typeof code === 'string' && systemCode.test(code) ? { error: code } : {}),
+    ...(error instanceof JobFailure ? error.told : {}),
   }
 }

@@ -37,6 +37,8 @@ const ours: Readonly<Record<string, string>> = {
   'GET /integrations/webhooks/{webhookId}/deliveries/{deliveryId}': 'one of the list, by its id',
   'GET /backups': 'the backups, each of which the specification shows by its id',
   'DELETE /backups/{backupId}': 'the end of one',
+  'GET /admin/mails': 'what `svc mail list` asks',
+  'POST /admin/mails/{mailId}:resend': 'what `svc mail resend` asks',
   'GET /admin/deliveries/stats': 'what `svc deliveries stats` asks',
   'GET /admin/deliveries/{deliveryId}': 'the flight recorder, for operators',
 }

@@ -69,15 +69,16 @@ const remove = async (by: Person, addressId: string, of = by) =>
   as(by).call(removeAddress, { accountId: of.accountId, addressId, stepUp: await proofOf(by) })
 const confirm = (by: Person, token: string) => as(by).call(confirmAddress, { body: { token } })
 const own = (of: Person) => as(of).call(getOwnAccount)
-const enter = (of: Person, email: string) =>
-  who.as().call(signIn, { body: { workspace: of.slug, email, password } })
+const enter = (of: Person, email: string) => who.as().call(signIn, { body: { workspace: of.slug, email, password } })
 
 /** The token of the newest mail that asks to confirm the address. */
 async function tokenFor(email: string, count = 1): Promise<string> {
   await expect.poll(() => mailsTo(email, confirms).length, patience).toBeGreaterThanOrEqual(count)
   const text = mailsTo(email, confirms).at(-1)!.mail.text ?? ''
   const link = /https:\/\/\S+/.exec(text)?.[0] ?? ''
-  expect(link).toMatch(new RegExp(`^https://${owner.slug}\\.work\\.example/confirm-address\\?workspace=${owner.slug}#svcc_`))
+  expect(link).toMatch(
+    new RegExp(`^https://${owner.slug}\\.work\\.example/confirm-address\\?workspace=${owner.slug}#svcc_`),
+  )
   return link.slice(link.indexOf('#') + 1)
 }
 /** Takes the mails before out of the count of a minute and of the hour. */
@@ -112,8 +113,7 @@ describe('an address', () => {
     expect((await enter(mara, email.toUpperCase())).access_token).toMatch(/^svcs_/)
     expect(await own(mara)).toMatchObject({ email: mara.email })
     // Both addresses are told, the primary one although nobody has confirmed it.
-    for (const told of [mara.email, email])
-      await expect.poll(() => mailsTo(told, changes).length, patience).toBe(1)
+    for (const told of [mara.email, email]) await expect.poll(() => mailsTo(told, changes).length, patience).toBe(1)
     const found = await as(owner).call(operations.listAccounts, { email })
     expect(found.data.map(({ id }) => id)).toEqual([mara.accountId])
     const byWord = await as(owner).call(operations.listAccounts, { q: email.slice(0, 30) })
@@ -211,7 +211,8 @@ describe('an address', () => {
     const link = /#(svcw_\S+)/.exec(mailsTo(mara.email, resets)[0]!.mail.text ?? '')?.[1] ?? ''
     await who.as().call(operations.resetPassword, { body: { token: link, password: 'quite another good password' } })
     await expect(who.as(token).call(getOwnAccount)).rejects.toMatchObject({ code: 'auth.unauthenticated' })
-    const [row] = await oracle`select confirmed_at is not null as confirmed from account_address where account_id = ${mara.accountId}`
+    const [row] =
+      await oracle`select confirmed_at is not null as confirmed from account_address where account_id = ${mara.accountId}`
     expect(row).toEqual({ confirmed: true })
   })
 
@@ -339,7 +340,9 @@ describe('an administrator', () => {
     const [admin, mara] = [await member('ADMIN'), await member()]
     await expect(ask(admin, fresh(), { of: owner })).rejects.toMatchObject({ code: 'auth.role_required' })
     await expect(ask(mara, fresh(), { of: admin })).rejects.toMatchObject({ code: 'auth.role_required' })
-    await expect(ask(admin, fresh(), { of: { ...mara, accountId: randomUUIDv7() } })).rejects.toMatchObject({ status: 404 })
+    await expect(ask(admin, fresh(), { of: { ...mara, accountId: randomUUIDv7() } })).rejects.toMatchObject({
+      status: 404,
+    })
     const service = await plantAccount(house.test, owner.tenantId, 'MEMBER', 'SERVICE')
     await expect(ask(admin, fresh(), { of: { ...mara, ...service, email: '' } })).rejects.toMatchObject({ status: 404 })
     await oracle`update account set state = 'DISABLED' where id = ${mara.accountId}`

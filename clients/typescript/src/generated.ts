@@ -1527,6 +1527,19 @@ export type AdminSettingsEnforcedProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The mail is being sent right now. */
+export type MailUnderWayProblem = {
+  readonly type: "urn:problem:svc:mail.under_way"
+  readonly status: 409
+  readonly code: "mail.under_way"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The installation has not confirmed transfers to third countries. */
 export type AiThirdCountryNotConfirmedProblem = {
   readonly type: "urn:problem:svc:ai.third_country_not_confirmed"
@@ -4187,6 +4200,43 @@ export type LegalHoldReplacement = {
   readonly already_present: readonly string[]
 }
 
+export type Mail = {
+  readonly id: string
+  /** Which mail it is, e.g. `invitation`; docs/generated/mails.md lists them. */
+  readonly kind: string
+  /** The workspace of the reader; null: there is no such workspace, so the mail goes to nobody. */
+  readonly tenant: {
+    readonly id: string
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
+    readonly slug: string
+  } | null
+  /** To whom; null: it is not divided yet among the workspace's owners and administrators. */
+  readonly account_id: string | null
+  /** The state that it is in. */
+  readonly state: "WAITING" | "SENDING" | "RETRYING" | "FAILED"
+  /** That have begun. */
+  readonly attempts: number
+  /** When it was asked for. */
+  readonly queued_at: string
+  /** Of a mail that is WAITING or RETRYING. */
+  readonly next_attempt_at: string | null
+  /** Of a mail that has FAILED; it is kept for seven days from then. */
+  readonly failed_at: string | null
+  /** How the last attempt failed. */
+  readonly failure: MailFailure | null
+}
+
+export type MailFailure = {
+  /** INTERRUPTED: the worker ended, or the attempt took too long; OTHER: see `error` and the log. */
+  readonly reason: "RELAY_UNREACHABLE" | "RELAY_REFUSED" | "MAILBOX_REFUSED" | "ADDRESS_UNUSABLE" | "INTERRUPTED" | "OTHER"
+  /** The command of SMTP, e.g. `RCPT TO`; CONN: while connecting. */
+  readonly step: string | null
+  /** What the relay answered. */
+  readonly status: number | null
+  /** The code of an error of the network or of the file system, e.g. ECONNREFUSED. */
+  readonly error: string | null
+}
+
 export type Media = {
   readonly id: string
   /** As it was sent: a text, never a path. */
@@ -5945,7 +5995,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -7583,6 +7633,20 @@ export interface Operations {
   /** The installation's record, newest first. `GET /admin/journal` */
   listJournal: Paged<Call & {
     readonly query?: {
+      /** The moment itself counts. */
+      readonly from?: string
+      /** The moment itself does not count. */
+      readonly until?: string
+      /** `tenant.suspended`, or all that begin alike: `tenant.*`; up to ten, separated by commas. */
+      readonly action?: string
+      /** The workspace that it was done to. */
+      readonly tenant_id?: string
+      /** The same by its slug, also of a workspace that was purged. */
+      readonly slug?: string
+      /** The account that did it. */
+      readonly actor_id?: string
+      /** RECOVERY: the operator at the database. */
+      readonly actor_kind?: "ACCOUNT" | "SERVICE" | "RECOVERY" | "SYSTEM"
       /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
       /** How many there are on a page at most. */
@@ -7594,6 +7658,33 @@ export interface Operations {
     /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, JournalEntry, false>
+  /** Mails that wait, are tried again or have failed for good, newest first. `GET /admin/mails` */
+  listMails: Paged<Call & {
+    readonly query?: {
+      /** The state that it is in. */
+      readonly state?: "WAITING" | "SENDING" | "RETRYING" | "FAILED"
+      /** Exactly, e.g. `invitation`. */
+      readonly kind?: string
+      /** The workspace. */
+      readonly tenant_id?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly Mail[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, Mail, false>
+  /** Make one more attempt at a mail that has failed, or the next attempt now. `POST /admin/mails/{mailId}:resend` */
+  resendMail: (call: Call & {
+    readonly params: {
+      /** The id of the mail. */
+      readonly mailId: string
+    }
+  }) => Promise<Mail>
   /** The AI models offered, oldest first, without their keys. `GET /admin/ai-providers` */
   listAiProviders: (call?: Call & {}) => Promise<{
     /** What was asked for. */
@@ -8119,6 +8210,8 @@ export const operations = {
   getOverview: {"method":"GET","path":"/admin/overview","reads":true},
   getTenantStatistics: {"method":"GET","path":"/admin/tenants/{tenantId}/statistics","reads":true},
   listJournal: {"method":"GET","path":"/admin/journal","reads":true,"paged":true},
+  listMails: {"method":"GET","path":"/admin/mails","reads":true,"paged":true},
+  resendMail: {"method":"POST","path":"/admin/mails/{mailId}:resend"},
   listAiProviders: {"method":"GET","path":"/admin/ai-providers","reads":true},
   offerAiProvider: {"method":"POST","path":"/admin/ai-providers","sends":"json","key":true},
   replaceAiProvider: {"method":"PUT","path":"/admin/ai-providers/{providerId}","sends":"json"},

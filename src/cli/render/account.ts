@@ -6,7 +6,10 @@ import type { Column } from './table.ts'
 
 export const accountColumns: readonly Column<Account>[] = [
   { head: 'NAME', cell: ({ display_name }) => display_name ?? '' },
-  { head: 'ADDRESS', cell: ({ email, sign_in_name, kind }) => email ?? sign_in_name ?? (kind === 'SERVICE' ? 'service account' : '') },
+  {
+    head: 'ADDRESS',
+    cell: ({ email, sign_in_name, kind }) => email ?? sign_in_name ?? (kind === 'SERVICE' ? 'service account' : ''),
+  },
   { head: 'ROLE', cell: ({ role }) => role ?? '', whole: true },
   { head: 'STATE', cell: ({ state }) => state, whole: true },
   { head: 'LAST SEEN', cell: ({ admin }) => (admin?.last_seen_at ? moment(admin.last_seen_at) : '') },

@@ -46,6 +46,7 @@ export type JournalAction =
   | 'encryption.reseal_requested'
   | 'encryption.key_promoted'
   | 'encryption.key_retired'
+  | 'mail.resent'
   | 'installation.set_up'
   | 'search.reindex_requested'
   | 'settings.replaced'

@@ -31,14 +31,15 @@ import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
+import { mailOperations } from './mail/operations.ts'
 import { attachmentOperations } from './media/attachments.ts'
 import { mediaOperations } from './media/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
 import { serverOperations, workspaceFactOperations } from './meta/server.ts'
 import { notificationOperations } from './notifications/operations.ts'
-import { operatorOperations } from './operators/operations.ts'
 import { noticeOperations } from './operators/notice.ts'
+import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
 import { providerOperations, providerSignInOperations } from './providers/operations.ts'
@@ -109,6 +110,7 @@ export const operations = {
   ...overviewOperations,
   ...statisticsOperations,
   ...journalOperations,
+  ...mailOperations,
   ...aiProviderOperations,
   ...aiOperations,
   ...encryptionOperations,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Args, Flags } from '@oclif/core'
-import type { Answer } from '../../../core/contract/operation.ts'
 import { managedOperations } from '../../../core/contract/identity/managed.ts'
+import type { Answer } from '../../../core/contract/operation.ts'
 import { type Role, roles } from '../../../core/contract/vocabulary.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { placeOf } from '../../input/place.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Args } from '@oclif/core'
-import type { Answer } from '../../../core/contract/operation.ts'
 import { managedOperations } from '../../../core/contract/identity/managed.ts'
+import type { Answer } from '../../../core/contract/operation.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { accountArg, findAccount, ofWorkspace } from '../../find/accounts.ts'
 import { proofFlags } from '../../input/second-factor-input.ts'

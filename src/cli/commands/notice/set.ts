@@ -1,5 +1,10 @@
 import { Args, Flags } from '@oclif/core'
-import { type InstallationNotice, noticeOperations, type Severity, severities } from '../../../core/contract/operators/notice.ts'
+import {
+  type InstallationNotice,
+  noticeOperations,
+  type Severity,
+  severities,
+} from '../../../core/contract/operators/notice.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { drawnNotice } from '../../render/notice.ts'
 

@@ -84,7 +84,11 @@ const readInstallation = (ctx: Ctx): Promise<Recovered | undefined> =>
   })
 
 /** `ended_by`: the name of an operation. */
-const notice = (kind: Kind, severity: EmergencyNotice['severity'], more: Partial<EmergencyNotice>): EmergencyNotice => ({
+const notice = (
+  kind: Kind,
+  severity: EmergencyNotice['severity'],
+  more: Partial<EmergencyNotice>,
+): EmergencyNotice => ({
   kind,
   severity,
   since: null,
@@ -107,7 +111,11 @@ function ofRecovery(installation: Recovered | undefined, now: number): Emergency
   const until = Date.parse(admitted_at) + recoveredDays * 86_400_000
   if (until <= now) return undefined
   const params = { recovered_to, admitted_at }
-  return notice('INSTALLATION_RECOVERED', 'CRITICAL', { since: admitted_at, until: new Date(until).toISOString(), params })
+  return notice('INSTALLATION_RECOVERED', 'CRITICAL', {
+    since: admitted_at,
+    until: new Date(until).toISOString(),
+    params,
+  })
 }
 
 function ofInstallation(said: Awaited<ReturnType<typeof readNotice>>, now: number): EmergencyNotice | undefined {
@@ -134,7 +142,10 @@ async function ofProviders(ctx: Ctx, actor: AccountActor, facts: Facts): Promise
     )
 }
 
-function ofOpening(actor: AccountActor, { opened_at, opened_until, requester, reason }: Facts): EmergencyNotice | undefined {
+function ofOpening(
+  actor: AccountActor,
+  { opened_at, opened_until, requester, reason }: Facts,
+): EmergencyNotice | undefined {
   if (opened_until === null) return undefined
   const params = administers(actor) ? { requester, reason } : {}
   return notice('PASSWORD_OPENING', 'WARNING', { since: opened_at, until: opened_until, params })
@@ -150,7 +161,8 @@ function ofAddress({ unconfirmed, unconfirmed_since }: Facts): EmergencyNotice |
 }
 
 function ofTerms({ legal }: Settings, { terms_version }: Facts): EmergencyNotice | undefined {
-  if (legal.terms_url === null || legal.terms_version === null || legal.terms_version === terms_version) return undefined
+  if (legal.terms_url === null || legal.terms_version === null || legal.terms_version === terms_version)
+    return undefined
   return notice('TERMS_DUE', 'INFO', {
     params: { url: legal.terms_url, version: legal.terms_version },
     ended_by: 'agreeToTerms',

@@ -27,6 +27,10 @@ export async function putNotice(ctx: Ctx, { body }: Received<typeof ops.putNotic
         set_by = ${accountIdOf(ctx.actor) ?? null}, updated_at = now(), version = version + 1
     where (message, severity, starts_at, ends_at) is distinct from (${message}::text, ${severity}::text, ${from}::timestamptz, ${until}::timestamptz)`
   if (written.count === 0) return before
-  await ctx.journal(message === null ? 'notice.cleared' : 'notice.set', null, message === null ? {} : { params: { severity } })
+  await ctx.journal(
+    message === null ? 'notice.cleared' : 'notice.set',
+    null,
+    message === null ? {} : { params: { severity } },
+  )
   return readNotice(ctx)
 }

@@ -21,7 +21,10 @@ const EmergencyNotice = z
     since: moment.nullable().describe('since when it is so; null: it is not known'),
     until: moment.nullable().describe('until when it is so; null: until somebody ends it'),
     params: z.record(z.string(), z.unknown()).describe('what belongs to the kind'),
-    ended_by: z.string().nullable().describe('the operation with which the account itself ends it; null: there is none'),
+    ended_by: z
+      .string()
+      .nullable()
+      .describe('the operation with which the account itself ends it; null: there is none'),
   })
   .meta({ id: 'EmergencyNotice' })
 export type EmergencyNotice = z.output<typeof EmergencyNotice>

@@ -17,7 +17,12 @@ const NoticePut = z
   .check((context) => {
     const { from, until } = context.value
     if (from && until && Date.parse(from) >= Date.parse(until))
-      context.issues.push({ code: 'custom', input: until, path: ['until'], params: { rule: 'value.minimum', minimum: from } })
+      context.issues.push({
+        code: 'custom',
+        input: until,
+        path: ['until'],
+        params: { rule: 'value.minimum', minimum: from },
+      })
   })
   .meta({ id: 'NoticePut' })
 

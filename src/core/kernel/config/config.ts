@@ -15,8 +15,8 @@ import { type DatabaseSettings, databaseOf, databaseVariables } from './database
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
 import { type MediaSettings, mediaSettingsOf, mediaVariables } from './media-settings.ts'
 import { type NotificationSettings, notificationSettingsOf, notificationVariables } from './notification-settings.ts'
-import { readLadder } from './retry-ladder.ts'
 import { readable, secret, wholeNumber } from './variable-kinds.ts'
+import { type WebhookSettings, webhookSettingsOf, webhookVariables } from './webhook-settings.ts'
 
 const partsOf = (text: string) =>
   text
@@ -185,27 +185,7 @@ export const environment = z.object({
     .describe(
       'Time from when a deletion is first seen past its deadline, by both clocks, until its purge may begin, in seconds',
     ),
-  SVC_WEBHOOK_RETRY_SECONDS: z
-    .string()
-    .check((context) => {
-      if (readLadder(context.value) === undefined)
-        context.issues.push({
-          code: 'custom',
-          input: context.value,
-          message: 'must be one to eight whole numbers of seconds up to 2592000, separated by commas',
-        })
-    })
-    .default('0,5,300,1800,7200,18000,36000,36000')
-    .describe(
-      'Wait before each of the eight attempts at a delivery, in seconds, give or take a tenth. If the list is shorter, its last number counts for the rest',
-    ),
-  SVC_WEBHOOK_DISABLE_AFTER: z
-    .string()
-    .regex(/^[1-9][0-9]{0,6}(,[0-9]{1,8})?$/, 'must be COUNT or COUNT,SECONDS')
-    .default('40,86400')
-    .describe(
-      'COUNT,SECONDS: a webhook is disabled after COUNT failed attempts in a row over at least SECONDS. COUNT alone keeps 86400 seconds',
-    ),
+  ...webhookVariables,
   SVC_SLUG_BLOCK_DAYS: wholeNumber(0, 3650)
     .default(90)
     .describe("Time for which a purged workspace's slug cannot be used again, in days"),
@@ -226,7 +206,7 @@ export const environment = z.object({
 export const isSecretVariable = (name: string): boolean =>
   name in environment.shape && environment.shape[name as keyof typeof environment.shape].meta()?.['secret'] === true
 
-export interface Config extends BackupSettings {
+export interface Config extends BackupSettings, WebhookSettings {
   /** Undefined: the embedded PostgreSQL below `dataDir`. */
   readonly database: DatabaseSettings | undefined
   readonly poolSize: number
@@ -282,9 +262,6 @@ export interface Config extends BackupSettings {
   readonly notifications: NotificationSettings
   readonly queryScanRows: number
   readonly media: MediaSettings
-  /** The wait before each of the eight attempts at a delivery, in seconds. */
-  readonly webhookRetrySeconds: readonly number[]
-  readonly webhookDisableAfter: { readonly failures: number; readonly seconds: number }
 }
 
 /** Throws ConfigurationError: one line that names each wrong setting and what it must be. */
@@ -347,8 +324,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     notifications: notificationSettingsOf(values),
     media: mediaSettingsOf(values, dataDir),
     ...backupSettingsOf(values, dataDir),
-    webhookRetrySeconds: readLadder(values.SVC_WEBHOOK_RETRY_SECONDS) ?? [],
-    webhookDisableAfter: disabling(values.SVC_WEBHOOK_DISABLE_AFTER),
+    ...webhookSettingsOf(values),
   }
 }
 
@@ -357,11 +333,6 @@ const blocksOf = (text: string): readonly Block[] =>
     const block = readBlock(part)
     return block ? [block] : []
   })
-
-function disabling(text: string): Config['webhookDisableAfter'] {
-  const [failures = '', seconds = '86400'] = text.split(',')
-  return { failures: Number(failures), seconds: Number(seconds) }
-}
 
 /** Two listeners with port 0 get a free port each; two listeners with the same port are one listener. */
 const healthPortOf = ({ SVC_PORT: port, SVC_HEALTH_PORT: health }: z.output<typeof environment>) =>

@@ -179,7 +179,14 @@ export async function resetPassword(
   { body }: Received<typeof ops.resetPassword>,
   newHash: string,
 ): Promise<void> {
-  const { tenant_id: tenantId, id, account_id: accountId, email: primary, others, is_unconfirmed } = await findReset(ctx, body.token)
+  const {
+    tenant_id: tenantId,
+    id,
+    account_id: accountId,
+    email: primary,
+    others,
+    is_unconfirmed,
+  } = await findReset(ctx, body.token)
   for (const email of primary === null ? others : [primary, ...others])
     await forgetFailures(ctx, tenantId, subjectOf(tenantId, email))
   await ctx.inWorkspace(tenantId, () =>
