@@ -57,6 +57,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'keyring-use/getEncryption': 'value',
       'legal-holds/presentHolds': 'value',
       'list/readTenants': 'mixed value',
+      'notifier/findWork': 'mixed value',
       'offer/readModels': 'mixed value',
       'offered/countWorkspacesOn': 'value',
       'offered/listIdentityProviders': 'value',
@@ -130,7 +131,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 81
+const most = 82
 
 let statements: number
 let findings: readonly Finding[]

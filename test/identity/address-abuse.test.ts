@@ -39,7 +39,7 @@ describe('nobody', () => {
       await expect(at.ask(mara, email)).rejects.toMatchObject({ code: 'mail.limited', params: { limit: 1 } })
   })
 
-  test("confirms for somebody else: a victim's click is 401 or 410, and a token is no session", async () => {
+  test("confirms for somebody else: a victim's click is 401 or 410, and an access token is no session", async () => {
     const [attacker, victim] = [await at.member(owner), await at.member(owner)]
     const email = fresh()
     await at.ask(attacker, email)
@@ -47,7 +47,10 @@ describe('nobody', () => {
     await expect(at.who.as().call(confirmAddress, { body: { token } })).rejects.toMatchObject({ status: 401 })
     await expect(at.confirm(victim, token)).rejects.toMatchObject({ code: 'auth.confirmation_invalid', status: 410 })
     const own = await plantToken(at.house.test, attacker, { scopes: ['workspace:admin'] })
-    await expect(at.who.as(own.token).call(confirmAddress, { body: { token } })).rejects.toMatchObject({ status: 410 })
+    await expect(at.who.as(own.token).call(confirmAddress, { body: { token } })).rejects.toMatchObject({
+      code: 'auth.credential_kind',
+      status: 403,
+    })
     await expect(at.confirm(attacker, `svcc_${'x'.repeat(49)}`)).rejects.toMatchObject({ status: 410 })
     await at.oracle`update address_confirmation set expires_at = now() where email_fold = ${email}`
     await expect(at.confirm(attacker, token)).rejects.toMatchObject({ status: 410 })

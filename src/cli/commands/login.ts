@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Flags } from '@oclif/core'
-import { sessionOperations } from '../../core/contract/auth/operations.ts'
+import { type Session, sessionOperations } from '../../core/contract/auth/operations.ts'
+import { provingOperations } from '../../core/contract/auth/proving.ts'
 import { tokenOperations } from '../../core/contract/auth/tokens.ts'
 import { identityOperations } from '../../core/contract/identity/operations.ts'
 import type { Answer } from '../../core/contract/operation.ts'
@@ -14,7 +15,7 @@ import { profileCredentials } from '../call/credentials.ts'
 import { Failure } from '../failure.ts'
 import { askText, askYesNo, isInteractive } from '../input/prompts.ts'
 import { checkOf } from '../input/schema-check.ts'
-import { codesFrom, proofFlags, withSecondFactor } from '../input/second-factor-input.ts'
+import { type Codes, codesFrom, proofFlags, withSecondFactor } from '../input/second-factor-input.ts'
 import { readSecret, secretOrAsk } from '../input/secret-input.ts'
 import { adminTokenDays, mintAdminToken } from '../profile/admin-token.ts'
 import { profileNameFor } from '../profile/profile-name.ts'
@@ -180,6 +181,24 @@ export default class Login extends BaseCommand {
   }
 }
 
+/** Signs in; the second factor, where there is one, is shown with the challenge, and the password not sent again. */
+function signedIn(
+  caller: Caller,
+  body: Proof,
+  codes: Codes,
+): Promise<Session> {
+  let challenge: string | undefined
+  return withSecondFactor(codes, async (shown) => {
+    if (challenge !== undefined)
+      return caller.call(provingOperations.verifySignIn, { body: { challenge_token: challenge, ...shown } })
+    return caller.call(sessionOperations.signIn, { body: { ...body, ...shown } }).catch((error: unknown) => {
+      const { challenge_token: token } = error instanceof Problem ? error.params : {}
+      if (typeof token === 'string') challenge = token
+      throw error
+    })
+  })
+}
+
 /** A token that has ended already needs no revocation. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Problem) || error.status !== 404) throw error
@@ -202,10 +221,15 @@ interface Proof {
 }
 
 /** Signs in. A start password, or one that is too old, is replaced by the new one of the file or of the prompt. */
-async function entered(caller: Caller, proof: Proof, codes: Codes, newPasswordFile: string | undefined) {
-  const { signIn, signInWithNewPassword } = sessionOperations
+async function entered(
+  caller: Caller,
+  proof: Proof,
+  codes: Codes,
+  newPasswordFile: string | undefined,
+): Promise<Session> {
+  const { signInWithNewPassword } = sessionOperations
   try {
-    return await withSecondFactor(codes, (shown) => caller.call(signIn, { body: { ...proof, ...shown } }))
+    return await signedIn(caller, proof, codes)
   } catch (error) {
     const isExpired = error instanceof Problem && error.code === 'auth.password_expired'
     if (!isExpired || (newPasswordFile === undefined && !isInteractive())) throw error
@@ -221,8 +245,6 @@ async function entered(caller: Caller, proof: Proof, codes: Codes, newPasswordFi
     caller.call(signInWithNewPassword, { body: { ...proof, new_password, ...shown } }),
   )
 }
-
-type Codes = Parameters<typeof withSecondFactor>[0]
 
 async function signInAnswers(flags: SignInFlags): Promise<Proof> {
   if ((flags.workspace === undefined || flags.email === undefined) && !isInteractive()) {

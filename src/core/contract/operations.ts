@@ -3,9 +3,11 @@ import { aiProviderOperations } from './ai/offered.ts'
 import { aiOperations } from './ai/operations.ts'
 import { auditOperations, signInExplanationOperations } from './audit/operations.ts'
 import { invitationOperations, passwordOperations, sessionOperations, setUpOperations } from './auth/operations.ts'
+import { provingOperations } from './auth/proving.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { workspaceBackupOperations } from './backup/backups.ts'
 import { backupOperations } from './backup/operations.ts'
+import { backupScheduleOperations } from './backup/schedules.ts'
 import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
@@ -29,11 +31,13 @@ import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
+import { mailOperations } from './mail/operations.ts'
 import { attachmentOperations } from './media/attachments.ts'
 import { mediaOperations } from './media/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
 import { serverOperations, workspaceFactOperations } from './meta/server.ts'
+import { notificationOperations } from './notifications/operations.ts'
 import { noticeOperations } from './operators/notice.ts'
 import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
@@ -59,6 +63,7 @@ export const operations = {
   ...setUpOperations,
   ...invitationOperations,
   ...sessionOperations,
+  ...provingOperations,
   ...passwordOperations,
   ...secondFactorOperations,
   ...tokenOperations,
@@ -71,6 +76,7 @@ export const operations = {
   ...addressOperations,
   ...managedOperations,
   ...emergencyNoticeOperations,
+  ...notificationOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,
@@ -104,11 +110,13 @@ export const operations = {
   ...overviewOperations,
   ...statisticsOperations,
   ...journalOperations,
+  ...mailOperations,
   ...aiProviderOperations,
   ...aiOperations,
   ...encryptionOperations,
   ...backupOperations,
   ...workspaceBackupOperations,
+  ...backupScheduleOperations,
   ...auditOperations,
   ...signInExplanationOperations,
   ...jobOperations,

@@ -1,6 +1,7 @@
 /** The rules of this area, by operation. */
 import type { workspaceBackupOperations } from '../../contract/backup/backups.ts'
 import type { backupOperations } from '../../contract/backup/operations.ts'
+import type { backupScheduleOperations } from '../../contract/backup/schedules.ts'
 import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
 import { createBackup, vetRecipients } from './backups/creation.ts'
 import { getBackup, listBackups } from './backups/list.ts'
@@ -8,6 +9,13 @@ import { removeBackup } from './backups/removal.ts'
 import { verifyBackup } from './backups/verification.ts'
 import { listArchives, readArchives } from './listing.ts'
 import { probeTarget, testBackupTarget } from './probe.ts'
+import {
+  changeBackupSchedule,
+  createBackupSchedule,
+  deleteBackupSchedule,
+  listBackupSchedules,
+  vetScheduleRecipients,
+} from './schedules/desk.ts'
 import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './target.ts'
 
 export const backupHandlers = {
@@ -21,4 +29,8 @@ export const backupHandlers = {
   getBackup,
   removeBackup,
   verifyBackup,
-} satisfies HandlersOf<typeof backupOperations & typeof workspaceBackupOperations>
+  listBackupSchedules,
+  createBackupSchedule: withWork(vetScheduleRecipients, createBackupSchedule),
+  changeBackupSchedule: withWork(vetScheduleRecipients, changeBackupSchedule),
+  deleteBackupSchedule,
+} satisfies HandlersOf<typeof backupOperations & typeof workspaceBackupOperations & typeof backupScheduleOperations>

@@ -61,10 +61,17 @@ const groupsOf = ({ part }: Ctx['tx']) => part`coalesce((
   from account_group g where g.tenant_id = a.tenant_id and g.id = any (a.group_ids)), '[]')`
 
 /** With what the call was made. */
-const credentialOf = ({ sessionId, kind, scopes, expiresAt }: AccountActor): OwnAccount['credential'] => ({
+const credentialOf = ({
+  sessionId,
+  kind,
+  scopes,
+  expiresAt,
+  elevatedUntil,
+}: AccountActor): OwnAccount['credential'] => ({
   kind: sessionId !== null ? 'SESSION' : kind === 'SERVICE' ? 'SERVICE' : 'PERSONAL',
   scopes: [...scopes],
   expires_at: expiresAt ?? null,
+  elevated_until: elevatedUntil ?? null,
 })
 
 /** The switches that a workspace cannot set itself, with the reason and who locked them. */

@@ -18,10 +18,13 @@
 import { z } from 'zod'
 import { moment } from '../../contract/vocabulary.ts'
 import { mailFolderOf } from '../../kernel/config/mail-settings.ts'
+import { insertNotices } from '../../kernel/outbox/notice.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
 import type { SystemActor } from '../../kernel/values/actor.ts'
+import { newId } from '../../kernel/values/id.ts'
+import { dateNow } from '../../kernel/values/time.ts'
 import { administratorsOf } from '../access/workspace-role.ts'
 import { sweepMailFolder } from './folder.ts'
 import { kindOf, type MailName, mailNames } from './kinds.ts'
@@ -36,7 +39,7 @@ const notice = z.object({
   at: moment,
 })
 
-/** Queues a mail for each administrator of the workspace. */
+/** Queues a mail for each administrator of the workspace, and what they are shown in the application. */
 export const tellAdministrators = defineJob({
   name: 'tell_administrators',
   payload: notice,
@@ -49,9 +52,28 @@ export const tellAdministrators = defineJob({
         where a.tenant_id = ${tenantId} and a.state = 'ACTIVE' and a.email is not null and a.id in (${administratorsOf(ctx.tx, tenantId)})
         order by a.id`
       for (const { account_id } of administrators) await ctx.enqueue(sendMail, { ...payload, accountId: account_id })
+      await showAdministrators(ctx, payload)
     })
   },
 })
+
+/** Each of these mails has its notification, which names the kind of the mail. */
+async function showAdministrators({ tx }: Ctx, { tenantId, noticeId, name }: z.output<typeof notice>): Promise<void> {
+  const [entry] = await tx<{ actor_account_id: string | null }[]>`
+    select actor_account_id from audit_entry where tenant_id = ${tenantId} and id = ${noticeId}`
+  const told = { category: 'ADMINISTRATION', has_own_mail: true, administrators: true } as const
+  const waiting = {
+    ...{ tenant_id: tenantId, id: newId(), event_id: noticeId, event_type: name, at: dateNow().toISOString() },
+    ...{
+      actor_id: entry?.actor_account_id ?? null,
+      subject: `/tenants/${tenantId}`,
+      item_id: null,
+      container_id: null,
+    },
+    ...{ text: null, told: [told] },
+  }
+  await tx`${insertNotices(tx, [waiting])}`
+}
 
 const sender: SystemActor = { kind: 'SYSTEM', job: 'send_mail' }
 
@@ -165,7 +187,7 @@ async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
   )
   if (!entry) return undefined
   const { slug, subject, subject_id, by, params } = entry
-  const { os_user, host, source, kind, switches, failure } = params
+  const { os_user, host, source, kind, switches, failure, failures } = params
   return {
     account: subject ?? subject_id,
     slug,
@@ -173,6 +195,7 @@ async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
     by: by ?? (os_user === undefined ? (source === 'file' ? 'SVC_SETTINGS_FILE' : 'svc') : `${os_user}@${host}`),
     target: `${kind} ${subject_id}`,
     failure: typeof failure === 'string' ? failure : '',
+    failures: typeof failures === 'number' ? failures : 0,
     switches: Array.isArray(switches) ? switches.join(', ') : '',
   }
 }

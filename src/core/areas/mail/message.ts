@@ -10,10 +10,12 @@
  * after a crash has the same Message-ID.
  */
 
+import type { NotificationCategory } from '../../contract/notifications/categories.ts'
 import type { Sender } from '../../kernel/config/mail-settings.ts'
 import { kindOf, type MailName } from './kinds.ts'
 import { frames } from './texts/frame.ts'
 import { languageOf } from './texts/language.ts'
+import { notificationLines } from './texts/notification.ts'
 
 /** The event that the mail reports. It happened in one workspace at one moment. */
 export interface Notice {
@@ -25,6 +27,11 @@ export interface Notice {
   readonly params?: Readonly<Record<string, unknown>> | undefined
   /** The target of the mail's link, for a kind with a link. */
   readonly link?: string
+  /** What was told of, a line each, for the mails of notifications. */
+  readonly lines?: readonly {
+    readonly category: NotificationCategory
+    readonly values: Readonly<Record<string, string>>
+  }[]
 }
 
 /** The workspace that the notice is about. */
@@ -65,6 +72,9 @@ export function composeMail(notice: Notice, place: Place, recipient: Recipient, 
   }
   const paragraphs = [
     ...says.map((sentence) => filled(sentence, values)),
+    ...(notice.lines ?? []).map((line) =>
+      filled(notificationLines[language][line.category], { ...values, ...cleaned(line.values) }),
+    ),
     ...(kind.namesRequester && notice.params
       ? [`${frame.requester}: ${worded('requester')}`, `${frame.reason}: ${worded('reason')}`]
       : []),
@@ -91,6 +101,9 @@ export function composeMail(notice: Notice, place: Place, recipient: Recipient, 
     ),
   }
 }
+
+const cleaned = (values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, oneLine(value)]))
 
 /** Fills a template in one pass, so that a name that looks like a placeholder stays a name. */
 const filled = (template: string, values: Readonly<Record<string, string>>) =>

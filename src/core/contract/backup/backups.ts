@@ -21,7 +21,7 @@ const keptBy = [
 ] as const
 export type KeptBy = (typeof keptBy)[number]
 
-const depths = ['HASHES'] as const
+export const depths = ['HASHES'] as const
 
 const Verification = z
   .object({
@@ -40,7 +40,7 @@ export const Backup = z
     target_id: uuid,
     path: z.string().nullable().describe('below the target; null: nothing whole is there'),
     schedule_id: uuid.nullable().describe('the schedule that made it; null: a person asked for it'),
-    job_id: uuid,
+    job_id: uuid.describe('the job that makes it; one of a schedule has it once its turn has come'),
     state: z.enum(backupStates),
     snapshot_at: moment.nullable().describe('the moment that it holds'),
     rows: int64.nullable(),
@@ -70,7 +70,7 @@ export const Backup = z
 export type Backup = z.output<typeof Backup>
 
 /** Bech32 of an X25519 key; its checksum is checked by the rule. */
-const ageRecipient = z
+export const ageRecipient = z
   .string()
   .regex(/^age1[02-9ac-hj-np-z]{58}$/)
   .describe('a recipient of age, as `age-keygen -y` prints it')

@@ -101,7 +101,7 @@ const ofGuests =
   'a guest sees the accounts that see a container which the guest sees, without addresses; others answer as unknown'
 const changes = {
   success: { status: 200, answer: Account },
-  needs: { caller: 'account', changes: 'ways in', stepUp: true, others: 'ADMIN' },
+  needs: { caller: 'account', changes: 'ways in', stepUp: 'or elevated', others: 'ADMIN' },
   actsOn: 'account',
   ifMatch: true,
   recovery: 'allowed',
@@ -199,7 +199,6 @@ export const accountOperations = defineOperations('identity', {
     assumed: [
       'roles, assignments and connected identities stay, for the return; webhooks that act for the account are disabled',
       'an account that is disabled stays as it is, and nothing is written',
-      'a step-up is needed until a session can be elevated',
     ],
   },
   disconnectIdentity: {
@@ -209,7 +208,7 @@ export const accountOperations = defineOperations('identity', {
     spec: 'people 1, I5',
     params: z.strictObject({ accountId: uuid, identityId: uuid }),
     success: { status: 204 },
-    needs: { caller: 'account', changes: 'ways in', stepUp: true, others: 'ADMIN' },
+    needs: { caller: 'account', changes: 'ways in', stepUp: 'or elevated', others: 'ADMIN' },
     actsOn: 'account',
     refuses: ['account.last_way_in', 'membership.last_owner'],
     recovery: { refused: 'at the database an account is disabled' },

@@ -50,6 +50,9 @@ const OwnAccount = z
         kind: z.enum(['SESSION', 'PERSONAL', 'SERVICE']),
         scopes: z.array(scope),
         expires_at: moment.nullable(),
+        elevated_until: moment
+          .nullable()
+          .describe('until when the session serves instead of a step-up, where that is allowed; null: it does not'),
       })
       .describe('with which this call was made'),
     created_at: moment,

@@ -46,6 +46,12 @@ export const identityProblems = {
     says: 'The account is disabled.',
     remedy: 'Let it return first: `svc accounts enable`.',
   },
+  'account.identities_full': {
+    status: 409,
+    params: ['limit'],
+    says: 'The account is connected with {limit} identities, which is the most.',
+    remedy: 'Take one away first.',
+  },
   'mail.limited': {
     status: 429,
     params: ['limit', 'window_seconds'],

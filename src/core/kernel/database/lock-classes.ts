@@ -29,4 +29,6 @@ export const lockClasses = {
   autoAssign: 7341,
   backups: 7370,
   addresses: 7375,
+  notifications: 7383,
+  backupSchedules: 7385,
 } as const

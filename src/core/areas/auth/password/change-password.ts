@@ -6,7 +6,7 @@ import type { Problem } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { type Actor, isAccount } from '../../../kernel/values/actor.ts'
-import { endOtherSessions, voidStepUps } from '../sign-in/session.ts'
+import { endOtherSessions, voidProofs } from '../sign-in/session.ts'
 import { proveOwnPassword, refusalOf, type Verdict } from '../step-up.ts'
 import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword, writePassword } from './new-password.ts'
@@ -64,7 +64,7 @@ export async function endProofs(
     readonly because: string
   },
 ): Promise<void> {
-  await voidStepUps(ctx, of)
+  await voidProofs(ctx, of)
   await endOtherSessions(ctx, of)
 }
 

@@ -29,14 +29,19 @@ import { type Worded, writeWords } from '../../access/account-words.ts'
 import { accountWithAddress, confirmPrimary, isPrimaryConfirmed } from '../../access/addresses.ts'
 import { confirmBy } from '../addresses/changing.ts'
 import { askToConfirmPrimary } from '../addresses/confirmation-mail.ts'
-import { type Arrival, connect, nameIn, tellJoined, textOf } from './joining.ts'
+import { type Arrival, connect, nameIn, tellIdentities, tellJoined, textOf } from './joining.ts'
 import { createNewcomer, isBroughtIn } from './newcomer.ts'
 import { admitsNewcomers } from './newcomer-group.ts'
 import type { ProviderRow } from './provider-row.ts'
 
-export type Admission =
-  | { readonly is: 'admitted'; readonly accountId: string }
-  | { readonly is: 'turned away'; readonly reason: TurnedAway }
+export type Admission = { readonly is: 'admitted'; readonly accountId: string } | TurnedAwayPerson
+
+export interface TurnedAwayPerson {
+  readonly is: 'turned away'
+  readonly reason: TurnedAway
+  /** The account that the person is known to concern. */
+  readonly accountId?: string
+}
 
 export type TurnedAway =
   | 'account_not_active'
@@ -57,7 +62,11 @@ interface AccountRow {
 }
 
 const admittedAs = (accountId: string): Admission => ({ is: 'admitted', accountId })
-const turnedAway = (reason: TurnedAway): Admission => ({ is: 'turned away', reason })
+const turnedAway = (reason: TurnedAway, accountId?: string): Admission => ({
+  is: 'turned away',
+  reason,
+  ...(accountId === undefined ? {} : { accountId }),
+})
 
 /** Finds, connects or creates the account. Refuses auth.invitation_invalid. */
 export async function admit(ctx: Ctx, arrival: Arrival): Promise<Admission> {
@@ -86,7 +95,7 @@ async function findConnected(ctx: Ctx, { tenantId, provider, claims }: Arrival):
 async function enter(ctx: Ctx, arrival: Arrival, account: AccountRow): Promise<Admission> {
   const { tenantId, provider, claims } = arrival
   const { id, state } = account
-  if (state !== 'ACTIVE') return turnedAway('account_not_active')
+  if (state !== 'ACTIVE') return turnedAway('account_not_active', id)
   if (!account.is_confirmed && isVouchedFor(ctx, arrival, account.email))
     await confirmBy(ctx, { tenantId, accountId: id }, 'PROVIDER')
   await ctx.tx`
@@ -150,10 +159,10 @@ async function admitKnown(ctx: Ctx, arrival: Arrival, account: AccountRow, addre
     case 'join':
       return joinInvited(ctx, arrival, account.id)
     case 'connect':
-      await connect(ctx, arrival, account.id)
+      await tellIdentities(ctx, arrival.tenantId, account.id, await connect(ctx, arrival, account.id))
       return admittedAs(account.id)
     default:
-      return turnedAway(meeting)
+      return turnedAway(meeting, account.id)
   }
 }
 

@@ -24,7 +24,7 @@ import type { AccountActor } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
 import { tellAccount } from '../../mail/jobs.ts'
-import { endOtherSessions, voidStepUps } from '../sign-in/session.ts'
+import { endOtherSessions, voidProofs } from '../sign-in/session.ts'
 import { makeCodes } from './recovery-codes.ts'
 import { newSecret, stepOf, uriOf } from './totp.ts'
 import { findFactor, placeOf } from './verification.ts'
@@ -126,7 +126,7 @@ async function putInForce(ctx: Ctx, actor: AccountActor, code: string): Promise<
     update second_factor set confirmed_at = now(), last_step = ${step}
     where tenant_id = ${actor.tenantId} and id = ${pending.id} and created_at > now() - make_interval(mins => ${pendingMinutes})`
   if (confirmed.count === 0) refuse('auth.second_factor_not_begun')
-  await voidStepUps(ctx, actor)
+  await voidProofs(ctx, actor)
 }
 
 /** Removes the row and its sealed secret. */

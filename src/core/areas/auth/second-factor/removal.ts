@@ -16,7 +16,7 @@ import { isAccount } from '../../../kernel/values/actor.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
 import { accountWithAddress } from '../../access/addresses.ts'
 import { tellAccount } from '../../mail/jobs.ts'
-import { voidStepUps } from '../sign-in/session.ts'
+import { voidProofs } from '../sign-in/session.ts'
 import { isFactorDemanded } from './demand.ts'
 import { lockOwn, removeFactor } from './enrolment.ts'
 import { type Holder, makeCodes, voidCodes } from './recovery-codes.ts'
@@ -27,7 +27,7 @@ export async function regenerateRecoveryCodes(ctx: Ctx): Promise<Answer<typeof o
   const actor = await lockOwn(ctx)
   if (!(await findFactor(ctx, actor, 'in force'))) refuse('auth.second_factor_absent')
   const codes = await makeCodes(ctx, actor)
-  await voidStepUps(ctx, actor)
+  await voidProofs(ctx, actor)
   await tell(ctx, actor, 'recovery_codes_made')
   return { recovery_codes: codes }
 }
@@ -51,7 +51,7 @@ async function remove(ctx: Ctx, holder: Holder): Promise<void> {
   await removeFactor(ctx, holder, inForce.id)
   if (pending) await removeFactor(ctx, holder, pending.id)
   await voidCodes(ctx, holder)
-  await voidStepUps(ctx, holder)
+  await voidProofs(ctx, holder)
   await tell(ctx, holder, 'second_factor_off')
 }
 

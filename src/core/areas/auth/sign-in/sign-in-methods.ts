@@ -218,6 +218,14 @@ export const canSignIn = ({ state, startServes }: Pick<SignInAccount, 'state' | 
 export const passwordsServe = async (ctx: Ctx, tenantId: string): Promise<boolean> =>
   switchAgainstPasswords(await readSwitches(ctx)) === undefined || isLeftOutside(ctx, tenantId)
 
+/** The same with an opening of the workspace. */
+export async function passwordsServeNow(ctx: Ctx, tenantId: string): Promise<boolean> {
+  if (await passwordsServe(ctx, tenantId)) return true
+  const opened = await ctx.tx`
+    select 1 from password_opening o where o.tenant_id = ${tenantId} and o.opened_at <= now() and now() < o.until`
+  return opened.length > 0
+}
+
 /** The switch that forbids passwords, unless the workspace has an opening or no other way to sign in is left. */
 export function switchedOff(
   facts: Pick<SignInFacts, 'switches' | 'openedUntil' | 'fallsBack'>,

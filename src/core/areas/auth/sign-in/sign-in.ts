@@ -25,6 +25,7 @@ import { hasherFor } from '../password/hashing-lane.ts'
 import { hashNewPassword, writePassword } from '../password/new-password.ts'
 import { isPassword } from '../password/password.ts'
 import { type Given, refusalOfFactor } from '../second-factor/verification.ts'
+import { asksForFactor, withChallenge } from './challenge.ts'
 import { startSession } from './session.ts'
 import { countFailure, forgetFailures, secondsLocked, takeTurn } from './sign-in-lock.ts'
 import { canSignIn, passwordWay, readSignIn, type SignInAccount, type SignInFacts } from './sign-in-methods.ts'
@@ -91,7 +92,12 @@ export async function signIn(
   const verdict = await askVerdict(ctx, proved)
   if (verdict instanceof Problem) return verdict
   if (verdict.needsNewPassword) refuse('auth.password_expired', { because: verdict.needsNewPassword })
-  return enter(ctx, verdict, body, () => startSession(ctx, verdict.facts.tenantId, verdict.accountId))
+  const { accountId } = verdict
+  const { tenantId } = verdict.facts
+  const outcome = await enter(ctx, verdict, body, () => startSession(ctx, tenantId, accountId))
+  return asksForFactor(outcome)
+    ? ctx.inWorkspace(tenantId, () => withChallenge(ctx, { tenantId, accountId }, outcome))
+    : outcome
 }
 
 /**

@@ -112,6 +112,8 @@ export async function endCredentialsOf(
   await Promise.all([
     tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
     tx`update password_reset set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
+    tx`update sign_in_challenge set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
+    tx`update sign_in_link set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
     tx`update sign_in_flow set used_at = now() where tenant_id = ${tenantId} and proved_account_id in ${them} and used_at is null`,
     tx`update address_confirmation set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
     tx`

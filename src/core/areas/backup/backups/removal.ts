@@ -15,10 +15,13 @@ import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { firstId } from '../../../kernel/transaction/page.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
+import { trustedTime } from '../../items/trusted-time.ts'
+import { removeDeparted } from '../departed.ts'
+import { applyKeepRules } from '../keeping/application.ts'
 import { withStore } from '../open-store.ts'
 import { StoreFailure } from '../store.ts'
 import { targetServing } from '../target.ts'
-import { record } from './creation.ts'
+import { record } from './evidence.ts'
 import { expireBackups } from './expiry.ts'
 import { type BackupRow, backupColumns, backupOf, lockBackups, workspaceOfBackup } from './row.ts'
 
@@ -73,8 +76,12 @@ export const removeBackupsJob = defineJob({
       await remove(installation, backup)
       last = backup.id
     }
-    // Behind the removals, because it throws while the clocks differ. What it marks goes with the next run.
-    await expireBackups(installation, worker)
+    // Behind the removals, because it throws while the clocks differ. What is marked goes with the next run.
+    const trusted = await trustedTime(installation, worker)
+    if (!trusted) return
+    await expireBackups(installation, worker, trusted)
+    await applyKeepRules(installation, worker, trusted)
+    await removeDeparted(installation, worker, trusted)
   },
 })
 

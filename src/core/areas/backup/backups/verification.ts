@@ -32,7 +32,7 @@ import { exportQuotas } from '../export-quota.ts'
 import { withStore } from '../open-store.ts'
 import { StoreFailure } from '../store.ts'
 import { targetServing } from '../target.ts'
-import { record } from './creation.ts'
+import { record } from './evidence.ts'
 import { lockBackups, workspaceOfBackup } from './row.ts'
 
 const work = { kind: 'BACKUP_VERIFY', job: 'verify_backup' } as const
@@ -51,13 +51,11 @@ export async function verifyBackup(
   if (state !== 'COMPLETE' && state !== 'MISSING') refuse('backup.state', { state })
   await spend(ctx, exportQuotas, 'export_jobs', { tenantId })
 
-  const jobId = newId()
-  const params = { backup_id: backupId, depth, requested_by: accountIdOf(ctx.actor) }
-  void tx`insert into job (tenant_id, id, kind, params) values (${tenantId}, ${jobId}, ${work.kind}, ${tx.json(params)})`
+  const requested_by = accountIdOf(ctx.actor)
+  const jobId = await queueVerification(ctx, tenantId, { backup_id: backupId, depth, requested_by })
   const queued = readJob(tx, tx.part`tenant_id = ${tenantId} and id = ${jobId}`)
   const about = { id: backupId, targetId: backup.target_id }
   await record(ctx, { id: tenantId, slug }, 'tenant.backup_verification_requested', about)
-  await ctx.enqueue(verifyBackupJob, { tenantId, jobId })
 
   return (await queued) ?? refuse('not_found')
 }
@@ -86,6 +84,19 @@ export const verifyBackupJob = defineJob({
 })
 
 export const resumeVerifications = (ctx: Ctx) => resumeLost(ctx, work.kind, verifyBackupJob, mostAttempts)
+
+/** Queues a verification, in the workspace's transaction; answers its job. */
+export async function queueVerification(
+  ctx: Ctx,
+  tenantId: string,
+  params: { readonly backup_id: string; readonly depth: Verification['depth']; readonly requested_by?: string | null },
+): Promise<string> {
+  const { tx } = ctx
+  const jobId = newId()
+  void tx`insert into job (tenant_id, id, kind, params) values (${tenantId}, ${jobId}, ${work.kind}, ${tx.json(params)})`
+  await ctx.enqueue(verifyBackupJob, { tenantId, jobId })
+  return jobId
+}
 
 interface Verified {
   readonly id: string
@@ -161,7 +172,10 @@ async function note(ctx: Ctx, job: JobRun, { id, target_id }: Verified, failure:
     const found = foundAs(row, failure)
     await tx`
       update backup set verified = ${tx.json([...row.verified, one].slice(-remembered))}, is_damaged = ${found.is_damaged},
-        proven_at = ${failure === null ? at : row.proven_at}, state = ${found.state}, failure = ${found.failure}, version = version + 1
+        proven_at = ${failure === null ? at : row.proven_at}, state = ${found.state}, failure = ${found.failure},
+        run_ok = case when due_at is not null then coalesce(run_ok, ${failure === null}) end,
+        keeping_due = keeping_due or (${failure === null} and due_at is not null and run_ok is null and not is_orphaned),
+        version = version + 1
       where tenant_id = ${tenantId} and id = ${id}`
   }
   if (failure !== null) await tell(ctx, tenantId, { id, target_id }, failure)

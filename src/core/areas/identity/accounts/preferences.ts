@@ -6,6 +6,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { knownLocale, knownTimeZone } from '../../../kernel/values/locale.ts'
 import { writeWords } from '../../access/account-words.ts'
 import { otherAddressesOf } from '../../access/addresses.ts'
+import { retimeDigest } from '../../notifications/mailing.ts'
 
 type Body = Received<typeof ops.changePreferences>['body']
 
@@ -34,6 +35,7 @@ export async function changePreferences(
   ctx.unchanged(row.version)
   if (names.length === 0) return { account_id: accountId, ...held }
 
+  if (names.includes('time_zone')) retimeDigest(ctx, tenantId, accountId, next.time_zone)
   const version = await write(ctx, tenantId, accountId, next)
   if (names.includes('display_name'))
     writeWords(ctx, tenantId, accountId, { display_name: next.display_name, email, others })
