@@ -7,7 +7,9 @@ import type { serviceAccountOperations, tokenOperations } from '../../contract/a
 import type { identityProviderOperations, withdrawalPlanOperations } from '../../contract/providers/offered.ts'
 import type { providerOperations, providerSignInOperations } from '../../contract/providers/operations.ts'
 import type { secondFactorOperations } from '../../contract/second-factor/operations.ts'
+import type { confirmationOperations } from '../../contract/identity/addresses.ts'
 import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
+import { confirmAddress } from './addresses/changing.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './invitation.ts'
 import {
   changeIdentityProvider,
@@ -53,6 +55,7 @@ import { createToken, listTokens, revokeToken } from './token/access-token.ts'
 import { createServiceAccount, listServiceAccounts } from './token/service-account.ts'
 
 export const authHandlers = {
+  confirmAddress,
   listIdentityProviders,
   createIdentityProvider: withWork(settleAndDiscover, createIdentityProvider),
   changeIdentityProvider: withWork(settleAndDiscover, changeIdentityProvider),
@@ -102,6 +105,7 @@ export const authHandlers = {
   revokeToken,
 } satisfies HandlersOf<
   typeof identityProviderOperations &
+    typeof confirmationOperations &
     typeof withdrawalPlanOperations &
     typeof signInExplanationOperations &
     typeof invitationOperations &
