@@ -1936,7 +1936,7 @@ export type Account = {
   readonly display_name: string | null
   /** Null for a service account, and in what a guest is answered about others. */
   readonly email: string | null
-  /** What the account signs in with; null: it has no address. */
+  /** The name that a managed account signs in with; null: it has an address. */
   readonly sign_in_name: string | null
   /** Whether administrators give the account its password: it has no address. */
   readonly is_managed: boolean
@@ -2033,7 +2033,7 @@ export type AddressAdd = {
 }
 
 export type AddressAsked = {
-  /** The address. */
+  /** The address that was asked for. */
   readonly email: string
   /** Null: it waits to be confirmed. */
   readonly address: AccountAddress | null
@@ -3064,6 +3064,7 @@ export type ElevatedSession = {
 export type EmergencyNotice = {
   /** Which of the listed kinds it is. */
   readonly kind: "SECOND_FACTOR_DEMANDED" | "INSTALLATION_RECOVERED" | "INSTALLATION_NOTICE" | "PROVIDER_ENDING" | "PASSWORD_OPENING" | "ADDRESS_UNCONFIRMED" | "TERMS_DUE"
+  /** INFO, WARNING or CRITICAL. */
   readonly severity: "INFO" | "WARNING" | "CRITICAL"
   /** Since when it is so; null: it is not known. */
   readonly since: string | null
@@ -3543,6 +3544,7 @@ export type IdentityProviderPreset = {
 export type InstallationNotice = {
   /** Null: there is none. */
   readonly message: string | null
+  /** INFO, WARNING or CRITICAL. */
   readonly severity: "INFO" | "WARNING" | "CRITICAL"
   /** Since when it is shown; null: since it was set. */
   readonly from: string | null
@@ -4524,6 +4526,7 @@ export type MailFailure = {
 }
 
 export type ManagedAccount = {
+  /** The account that waits for its person. */
   readonly account: Account
   /** Shown this one time; it opens no session, and is replaced at the first sign-in. */
   readonly start_password: string
@@ -4746,7 +4749,7 @@ export type NewBackupTargetConfig = {
 export type NoticePut = {
   /** Null: there is nothing to say any more. */
   readonly message: string | null
-  /** Absent: `"INFO"`. */
+  /** INFO, WARNING or CRITICAL. Absent: `"INFO"`. */
   readonly severity?: "INFO" | "WARNING" | "CRITICAL"
   /** Since when it is shown; absent or null: at once. */
   readonly from?: string | null
@@ -4948,7 +4951,7 @@ export type Operator = {
   readonly name: string | null
   /** The e-mail address of the account. */
   readonly address: string | null
-  /** What the account signs in with; null: it has no address. */
+  /** What the account signs in with, or its name. */
   readonly sign_in_name: string | null
   /** Which of the listed kinds it is. */
   readonly kind: "PERSON" | "SERVICE"
@@ -4999,7 +5002,7 @@ export type OwnAccount = {
   readonly state: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
   /** The address. */
   readonly email: string | null
-  /** What the account signs in with; null: it has no address. */
+  /** The name that a managed account signs in with; null: it has an address. */
   readonly sign_in_name: string | null
   /** The name that people see. */
   readonly display_name: string | null
@@ -6873,7 +6876,7 @@ export interface Operations {
       readonly accountId: string
     }
     readonly body: AddressAdd
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<AddressAsked>
   /** Take an address from the account; it is told, and signs in no more. `DELETE /accounts/{accountId}/addresses/{addressId}` */
   removeAddress: (call: Call & {
@@ -6883,7 +6886,7 @@ export interface Operations {
       /** The id of the address. */
       readonly addressId: string
     }
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<void>
   /** Confirm an address of the own account with the token of the mail. `POST /auth/address:confirm` */
   confirmAddress: (call: Call & {
@@ -6901,7 +6904,7 @@ export interface Operations {
       readonly accountId: string
     }
     readonly idempotencyKey?: string
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<StartPassword>
   /** What the caller has to know whatever it does, worst first. `GET /accounts/me/emergency-notices` */
   listEmergencyNotices: (call?: Call & {}) => Promise<{

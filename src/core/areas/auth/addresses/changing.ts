@@ -5,8 +5,8 @@
  */
 import type {
   AccountAddress,
-  addressOperations as ops,
   confirmationOperations,
+  addressOperations as ops,
 } from '../../../contract/identity/addresses.ts'
 import type { Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
@@ -38,7 +38,10 @@ interface Asked {
 }
 
 /** Refuses auth.confirmation_invalid, account.address_taken. */
-export async function confirmAddress(ctx: Ctx, { body }: Received<typeof confirmationOperations.confirmAddress>): Promise<AccountAddress> {
+export async function confirmAddress(
+  ctx: Ctx,
+  { body }: Received<typeof confirmationOperations.confirmAddress>,
+): Promise<AccountAddress> {
   const { tenantId, accountId } = ctx.account
   const holder = { tenantId, accountId }
   if (!isTokenShaped(body.token, 'addressConfirmation')) refuse('auth.confirmation_invalid')
