@@ -103,6 +103,7 @@ function exact(this: unknown, _name: string, value: unknown, context?: { source?
 const tables: Readonly<Record<string, string>> = {
   workspace: 'tenant',
   accounts: 'account',
+  account_addresses: 'account_address',
   account_preferences: 'account_preference',
   notification_preferences: 'notification_preference',
   memberships: 'membership',

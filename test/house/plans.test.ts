@@ -309,6 +309,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
   ['getServer', () => ({})],
+  ['listEmergencyNotices', () => ({})],
   ['listBackupTargets', () => ({})],
   ['listBackupSchedules', () => ({})],
   ['listBackups', () => size],
@@ -343,6 +344,7 @@ const others: readonly OperationId[] = [
   'listProblems', // asks the database nothing
   'listEventTypes', // nor does this
   'listPresets', // nor this
+  'getNotice', // one row
   'getWorkspace', // counts what the workspace has used, as an operator's look at its quotas does
   'search', // its plans are in test/search/candidates.test.ts
   'getMediaContent', // reads what getMedia reads, and refuses a file without bytes

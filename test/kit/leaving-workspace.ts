@@ -61,6 +61,9 @@ export async function furnish(
       insert into notification_pending (tenant_id, id, event_id, event_type, at, subject, told)
       values (${id}, ${randomUUIDv7()}, ${randomUUIDv7()}, 'svc.work.item.changed.v1', now(), '/items/x', '[]')`
     await tx`insert into account_preference (tenant_id, account_id, locale) values (${id}, ${ownerId}, 'de-AT')`
+    await tx`
+      insert into address_confirmation (tenant_id, id, account_id, address_id, email_fold, makes_primary, is_asked, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, ${randomUUIDv7()}, 'x', true, false, now() + interval '1 day')`
     await tx`insert into failed_sign_in (tenant_id, id, subject) values (${id}, ${randomUUIDv7()}, '\\x00')`
     await tx`insert into password_reset (tenant_id, id, account_id, expires_at) values (${id}, ${randomUUIDv7()}, ${ownerId}, now() + interval '1 day')`
     await tx`insert into password_history (tenant_id, id, account_id, password_hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'x')`

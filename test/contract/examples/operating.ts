@@ -51,7 +51,7 @@ async function workspaces({ show, ask, tenantId, grace }: Scene): Promise<void> 
   await show('replaceLegalHolds', { ...leavingAt, body: { recovery_point: '2027-02-28T23:00:00Z', holds: [] } }, grace)
 }
 
-async function operators({ show, sql, grace, tokenOf }: Scene): Promise<void> {
+async function operators({ show, ask, sql, grace, tokenOf, inHours }: Scene): Promise<void> {
   const [other] = await sql<{ id: string; tenant_id: string }[]>`
     insert into account (tenant_id, id, kind, state, email, email_fold, display_name)
     values (${grace.tenantId}, gen_random_uuid(), 'PERSON', 'ACTIVE', 'linus@ops.example', 'linus@ops.example', 'Linus Pauling')
@@ -60,6 +60,13 @@ async function operators({ show, sql, grace, tokenOf }: Scene): Promise<void> {
   await tokenOf(other!.tenant_id, other!.id)
   await show('addOperator', { body: { workspace: 'ops', email: 'linus@ops.example' } }, grace)
   await show('listOperators', {}, grace)
+  await show(
+    'putNotice',
+    { body: { message: 'Maintenance on Sunday, 06:00 to 08:00 UTC', severity: 'WARNING', until: inHours(72) } },
+    grace,
+  )
+  await show('getNotice', {}, grace)
+  await ask('putNotice', { body: { message: null } }, grace)
   await show('removeOperator', { accountId: other!.id }, grace)
 }
 

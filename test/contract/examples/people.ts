@@ -164,6 +164,7 @@ export async function identity(scene: Scene): Promise<void> {
   })
   const manager = await tokenOf(tenantId, ada.accountId, ['workspace:read', 'workspace:admin'])
   await show('renewInvitation', { accountId: invited.account.id, body: { deliver: 'TOKEN' } }, manager)
+  await addresses(scene)
   await show('disableAccount', { accountId: alan.accountId })
   await show('enableAccount', { accountId: alan.accountId })
   const granted = await show('grantMembership', {
@@ -190,6 +191,23 @@ async function notifications(scene: Scene): Promise<void> {
   await told(daemon)
   const { data } = await show('listNotifications', { unread: 'true', size: 1 })
   await show('markNotifications', { body: { ids: data.map(({ id }) => id) } })
+}
+
+/** A second address, whose link comes by mail, and somebody without one. */
+async function addresses({ show, ask, ada, sql }: Scene): Promise<void> {
+  const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
+  const session = { ...ada, token }
+  const email = 'ada@lovelace.example'
+  await show('addAddress', { accountId: ada.accountId, body: { email } })
+  const confirmation = mintToken('addressConfirmation')
+  await sql`update address_confirmation set hash = ${confirmation.hash} where email_fold = ${email}`
+  const { id: addressId } = await show('confirmAddress', { body: { token: confirmation.token } }, session)
+  await show('removeAddress', { accountId: ada.accountId, addressId })
+  const managed = await show('createManagedAccount', {
+    body: { sign_in_name: 'bench-3', display_name: 'Workshop, bench 3', role: 'COMMENTER' },
+  })
+  await show('issueStartPassword', { accountId: managed.account.id })
+  await show('listEmergencyNotices')
 }
 
 async function groups({ show, ask, alan, collectionId }: Scene): Promise<void> {

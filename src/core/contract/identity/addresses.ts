@@ -32,7 +32,7 @@ const AddressAsked = z
 export type AddressAsked = z.output<typeof AddressAsked>
 
 const onAccount = {
-  needs: { caller: 'account', changes: 'ways in', stepUp: true, others: 'ADMIN' },
+  needs: { caller: 'account', changes: 'ways in', stepUp: 'or elevated', others: 'ADMIN' },
   actsOn: 'account',
 } as const
 
@@ -79,11 +79,11 @@ export const addressOperations = defineOperations('identity', {
     spec: 'people 4, N20',
     body: z.strictObject({ token: text(1, 200) }).meta({ id: 'AddressConfirm' }),
     success: { status: 200, answer: AccountAddress },
-    needs: { caller: 'account', changes: 'ways in' },
+    needs: { caller: 'account', changes: 'ways in', credential: 'session' },
     refuses: ['auth.confirmation_invalid', 'account.address_taken'],
     recovery: { refused: 'whoever reads the mail does this, not the operator' },
     assumed: [
-      'it takes a session of the account that gets the address, whoever asked; a token, or another account, is answered as an unknown link',
+      'it takes a session of the account that gets the address, whoever asked; another account is answered as with an unknown link',
       'the first address of an account becomes the primary one',
     ],
   },

@@ -68,7 +68,7 @@ export const managedOperations = defineOperations('identity', {
         })
         .meta({ id: 'StartPassword' }),
     },
-    needs: { ...administrators, stepUp: true },
+    needs: { ...administrators, stepUp: 'or elevated' },
     actsOn: 'account',
     refuses: ['account.has_address', 'account.disabled'],
     idempotent: true,
@@ -77,7 +77,6 @@ export const managedOperations = defineOperations('identity', {
     assumed: [
       'the second factor stays; failed sign-ins of the name are forgotten',
       'at the database an account with an address gets one, too, and signs in with that address',
-      'a step-up is needed until a session can be elevated',
     ],
   },
 })

@@ -35,9 +35,9 @@ interface Asked {
 
 /** Refuses auth.confirmation_invalid, account.address_taken. */
 export async function confirmAddress(ctx: Ctx, { body }: Received<typeof ops.confirmAddress>): Promise<AccountAddress> {
-  const { tenantId, accountId, sessionId } = ctx.account
+  const { tenantId, accountId } = ctx.account
   const holder = { tenantId, accountId }
-  if (sessionId === null || !isTokenShaped(body.token, 'addressConfirmation')) refuse('auth.confirmation_invalid')
+  if (!isTokenShaped(body.token, 'addressConfirmation')) refuse('auth.confirmation_invalid')
   const found = await findAsked(ctx, holder, body.token)
   if (!found) refuse('auth.confirmation_invalid')
   await lockAddress(ctx, tenantId, found.email)
