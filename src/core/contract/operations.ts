@@ -35,7 +35,7 @@ import { serverOperations, workspaceFactOperations } from './meta/server.ts'
 import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
-import { providerOperations, providerSignInOperations } from './providers/operations.ts'
+import { onlyProviderOperations, providerOperations, providerSignInOperations } from './providers/operations.ts'
 import { purgeOperations, retentionOperations } from './retention/operations.ts'
 import { searchOperations } from './search/operations.ts'
 import { secondFactorOperations } from './second-factor/operations.ts'
@@ -63,6 +63,7 @@ export const operations = {
   ...serviceAccountOperations,
   ...providerSignInOperations,
   ...providerOperations,
+  ...onlyProviderOperations,
   ...identityOperations,
   ...accountOperations,
   ...preferenceOperations,

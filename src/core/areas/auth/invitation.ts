@@ -81,7 +81,7 @@ export async function redeemInvitation(
       if (!joined) refuse('auth.invitation_invalid')
       writeWords(ctx, tenantId, accountId, joined)
       await ctx.record('identity.account.joined', { id: accountId, kind: 'PERSON', state: 'ACTIVE' })
-      return startSession(ctx, tenantId, accountId)
+      return startSession(ctx, tenantId, accountId, { way: 'INVITATION' })
     }),
   )
 }

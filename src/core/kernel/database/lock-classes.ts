@@ -28,4 +28,5 @@ export const lockClasses = {
   trees: 7340,
   autoAssign: 7341,
   backups: 7370,
+  ownProviders: 7380,
 } as const

@@ -89,7 +89,7 @@ export async function signIn(
   if (verdict.needsNewPassword) refuse('auth.password_expired')
   const { accountId } = verdict
   const { tenantId } = verdict.facts
-  const outcome = await enter(ctx, verdict, body, () => startSession(ctx, tenantId, accountId))
+  const outcome = await enter(ctx, verdict, body, () => startSession(ctx, tenantId, accountId, { way: 'PASSWORD' }))
   return asksForFactor(outcome)
     ? ctx.inWorkspace(tenantId, () => withChallenge(ctx, { tenantId, accountId }, outcome))
     : outcome
@@ -210,6 +210,6 @@ export async function signInWithNewPassword(
     await writePassword(ctx, tenantId, accountId, newHash)
     await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
     await ctx.record('identity.account.password_changed', { id: accountId })
-    return startSession(ctx, tenantId, accountId)
+    return startSession(ctx, tenantId, accountId, { way: 'PASSWORD' })
   })
 }
