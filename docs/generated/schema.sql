@@ -1321,6 +1321,88 @@ CREATE POLICY one_workspace ON membership TO svc_tenant USING ((tenant_id = ( SE
 GRANT DELETE, INSERT, SELECT, UPDATE ON membership TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON membership TO svc_tenant;
 
+CREATE TABLE notification (
+  tenant_id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  category text NOT NULL,
+  id uuid NOT NULL,
+  event_type text NOT NULL,
+  actor_id uuid,
+  subject text NOT NULL,
+  item_id uuid,
+  container_id uuid,
+  text text,
+  count integer DEFAULT 1 NOT NULL,
+  began_at timestamp with time zone NOT NULL,
+  at timestamp with time zone NOT NULL,
+  is_listed boolean NOT NULL,
+  read_at timestamp with time zone,
+  mail_form text,
+  mail_since timestamp with time zone,
+  mail_due_at timestamp with time zone,
+  mail_count integer DEFAULT 0 NOT NULL,
+  mail_id uuid,
+  mailed_at timestamp with time zone,
+  CONSTRAINT notification_pkey PRIMARY KEY (tenant_id, account_id, event_id, category),
+  CONSTRAINT notification_category_check CHECK (category = ANY (ARRAY['SECURITY'::text, 'ADMINISTRATION'::text, 'ASSIGNED'::text, 'MENTIONED'::text, 'DUE'::text, 'COMMENTED'::text, 'ACCESS'::text, 'AUTOMATION'::text, 'CHANGED'::text])),
+  CONSTRAINT notification_count_check CHECK (count > 0),
+  CONSTRAINT notification_mail_form_check CHECK (mail_form = ANY (ARRAY['IMMEDIATE'::text, 'DAILY'::text])),
+  CONSTRAINT notification_mailed CHECK ((mail_due_at IS NULL) = (mail_since IS NULL) AND (mail_since IS NULL OR mail_form IS NOT NULL)),
+  CONSTRAINT notification_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+CREATE INDEX notification_mail_due ON notification USING btree (mail_due_at, tenant_id) WHERE mail_due_at IS NOT NULL;
+CREATE INDEX notification_mail_waits ON notification USING btree (tenant_id, mail_due_at) WHERE mail_due_at IS NOT NULL;
+CREATE INDEX notification_newest ON notification USING btree (tenant_id, account_id, at DESC, id DESC);
+CREATE INDEX notification_of_subject ON notification USING btree (tenant_id, account_id, subject, at);
+CREATE INDEX notification_old ON notification USING btree (at);
+ALTER TABLE notification ENABLE ROW LEVEL SECURITY;
+ALTER TABLE notification FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON notification TO svc_installation USING (true);
+CREATE POLICY one_workspace ON notification TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, SELECT ON notification TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON notification TO svc_tenant;
+
+CREATE TABLE notification_pending (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  event_type text NOT NULL,
+  at timestamp with time zone NOT NULL,
+  actor_id uuid,
+  subject text NOT NULL,
+  item_id uuid,
+  container_id uuid,
+  text text,
+  told jsonb NOT NULL,
+  CONSTRAINT notification_pending_pkey PRIMARY KEY (tenant_id, id)
+);
+ALTER TABLE notification_pending ENABLE ROW LEVEL SECURITY;
+ALTER TABLE notification_pending FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON notification_pending FOR SELECT TO svc_installation USING (true);
+CREATE POLICY one_workspace ON notification_pending TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT ON notification_pending TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON notification_pending TO svc_tenant;
+
+CREATE TABLE notification_preference (
+  tenant_id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  category text NOT NULL,
+  channel text NOT NULL,
+  delivery text NOT NULL,
+  overrides jsonb DEFAULT '{}'::jsonb NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT notification_preference_pkey PRIMARY KEY (tenant_id, account_id, category, channel),
+  CONSTRAINT notification_preference_channel_check CHECK (channel = ANY (ARRAY['MAIL'::text, 'IN_APP'::text])),
+  CONSTRAINT notification_preference_delivery_check CHECK (delivery = ANY (ARRAY['IMMEDIATE'::text, 'DAILY'::text, 'OFF'::text])),
+  CONSTRAINT notification_preference_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+ALTER TABLE notification_preference ENABLE ROW LEVEL SECURITY;
+ALTER TABLE notification_preference FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON notification_preference TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON notification_preference TO svc_tenant;
+
 CREATE TABLE operator (
   account_id uuid NOT NULL,
   workspace_id uuid NOT NULL,

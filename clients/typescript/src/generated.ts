@@ -829,6 +829,22 @@ export type AccountLastWayInProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** Nobody switches off what {category} tells. */
+export type NotificationLockedProblem = {
+  readonly type: "urn:problem:svc:notification.locked"
+  readonly status: 409
+  readonly code: "notification.locked"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The category of notifications. */
+    readonly category: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** Another group of the workspace has this name; case and accents do not count. */
 export type GroupNameTakenProblem = {
   readonly type: "urn:problem:svc:group.name_taken"
@@ -4267,6 +4283,76 @@ export type NewBackupTargetConfig = {
   readonly private_key?: string
 }
 
+export type Notification = {
+  readonly id: string
+  readonly category: "SECURITY" | "ADMINISTRATION" | "ASSIGNED" | "MENTIONED" | "DUE" | "COMMENTED" | "ACCESS" | "AUTOMATION" | "CHANGED"
+  /** When the newest event happened of which it tells. */
+  readonly at: string
+  /** Of how many events it tells. */
+  readonly count: number
+  /** The full type of the newest event; of what has no event, the kind of its mail, as `provider_ended`. */
+  readonly event_type: string
+  /** Whose act the newest event was; null: of the service or of an operator. */
+  readonly actor_id: string | null
+  /** The path of what it tells of, below /api/v1. */
+  readonly subject: string
+  /** The container of an item as it is now; null: none. */
+  readonly container_id: string | null
+  /** What a rule says; null: nothing. */
+  readonly text: string | null
+  /** Null: unread. */
+  readonly read_at: string | null
+}
+
+export type NotificationPage = {
+  /** What was asked for. */
+  readonly data: readonly Notification[]
+  /** Send it as `cursor` for the next page; null: this is the last one. */
+  readonly next_cursor: string | null
+  /** How many unread ones there are besides. */
+  readonly unread_count: number
+}
+
+export type NotificationPreference = {
+  readonly category: "SECURITY" | "ADMINISTRATION" | "ASSIGNED" | "MENTIONED" | "DUE" | "COMMENTED" | "ACCESS" | "AUTOMATION" | "CHANGED"
+  readonly channel: "MAIL" | "IN_APP"
+  /** At once, in one mail a day, or not at all; IN_APP has no DAILY. */
+  readonly delivery: "IMMEDIATE" | "DAILY" | "OFF"
+  /** Whether the account decided it itself. */
+  readonly source: "DEFAULT" | "OWN"
+  /** Nobody changes it. */
+  readonly locked: boolean
+  /** What holds in a container instead; that of a collection goes before that of its hub. */
+  readonly overrides: readonly {
+    /** The hub or collection in which it lies. */
+    readonly container_id: string
+    /** At once, in one mail a day, or not at all; IN_APP has no DAILY. */
+    readonly delivery: "IMMEDIATE" | "DAILY" | "OFF"
+  }[]
+  readonly version: number
+}
+
+export type NotificationPreferenceUpdate = {
+  /** At once, in one mail a day, or not at all; IN_APP has no DAILY. */
+  readonly delivery: "IMMEDIATE" | "DAILY" | "OFF"
+  /** What holds in a container instead, each container once; absent: nothing. */
+  readonly overrides?: readonly {
+    /** The hub or collection in which it lies. */
+    readonly container_id: string
+    /** At once, in one mail a day, or not at all; IN_APP has no DAILY. */
+    readonly delivery: "IMMEDIATE" | "DAILY" | "OFF"
+  }[]
+}
+
+export type NotificationsMark = {
+  /** Exactly one of `ids` and `until`. */
+  readonly ids?: readonly string[]
+  /** All up to this moment, which is included. */
+  readonly until?: string
+  /** False: as unread. Absent: `true`. */
+  readonly is_read?: boolean
+}
+
 export type OfferedAiModel = {
   readonly id: string
   /** The name that people see. */
@@ -5506,6 +5592,11 @@ export type TrashRow = {
   readonly version: number
 }
 
+export type UnreadCount = {
+  /** How many unread ones there are besides. */
+  readonly unread_count: number
+}
+
 export type View = {
   readonly id: string
   /** The one collection that it shows; null: all that its reader sees. */
@@ -5833,7 +5924,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | NotificationLockedProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -6252,6 +6343,43 @@ export interface Operations {
     readonly body: AccountPreferencesUpdate
     readonly ifMatch?: number | string
   }) => Promise<AccountPreferences>
+  /** How the own account is told of each category by each channel. `GET /accounts/{accountId}/notification-preferences` */
+  listNotificationPreferences: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+  }) => Promise<{
+    /** What was asked for. */
+    readonly data: readonly NotificationPreference[]
+  }>
+  /** Decide how the own account is told of a category by a channel. `PUT /accounts/{accountId}/notification-preferences/{category}/{channel}` */
+  setNotificationPreference: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+      readonly category: string
+      readonly channel: string
+    }
+    readonly body: NotificationPreferenceUpdate
+    readonly ifMatch?: number | string
+  }) => Promise<NotificationPreference>
+  /** What the own account was told, newest first. `GET /accounts/me/notifications` */
+  listNotifications: Paged<Call & {
+    readonly query?: {
+      /** True: unread ones alone; false: read ones alone. */
+      readonly unread?: "true" | "false"
+      readonly category?: "SECURITY" | "ADMINISTRATION" | "ASSIGNED" | "MENTIONED" | "DUE" | "COMMENTED" | "ACCESS" | "AUTOMATION" | "CHANGED"
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, NotificationPage, Notification, false>
+  /** Mark notifications of the own account as read, or as unread. `POST /accounts/me/notifications:mark-read` */
+  markNotifications: (call: Call & {
+    readonly body: NotificationsMark
+  }) => Promise<UnreadCount>
   /** Who has which role on the workspace and in the containers that the caller sees, oldest first. `GET /memberships` */
   listMemberships: Paged<Call & {
     readonly query?: {
@@ -7847,6 +7975,10 @@ export const operations = {
   disconnectIdentity: {"method":"DELETE","path":"/accounts/{accountId}/identities/{identityId}"},
   enableAccount: {"method":"POST","path":"/accounts/{accountId}:enable"},
   changePreferences: {"method":"PATCH","path":"/accounts/{accountId}/preferences","sends":"patch"},
+  listNotificationPreferences: {"method":"GET","path":"/accounts/{accountId}/notification-preferences","reads":true},
+  setNotificationPreference: {"method":"PUT","path":"/accounts/{accountId}/notification-preferences/{category}/{channel}","sends":"json"},
+  listNotifications: {"method":"GET","path":"/accounts/me/notifications","reads":true,"paged":true},
+  markNotifications: {"method":"POST","path":"/accounts/me/notifications:mark-read","sends":"json"},
   listMemberships: {"method":"GET","path":"/memberships","reads":true,"paged":true},
   grantMembership: {"method":"POST","path":"/memberships","sends":"json","key":true},
   removeMembership: {"method":"DELETE","path":"/memberships/{membershipId}"},
