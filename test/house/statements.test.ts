@@ -73,6 +73,18 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
   },
   { text: /^select \$ from backup b where \$ and b\.id < \$::uuid/, why: 'and lists those of all workspaces' },
   {
+    text: /^update backup_schedule set paused_reason = 'TARGET_REMOVED' where target_id = \$ \$$/,
+    why: "a target of the installation serves the schedules of all workspaces; a workspace's names itself, in the part that is put in",
+  },
+  {
+    text: /^(delete from backup|update backup set is_orphaned = true, .*) where schedule_id = \$ and .* \$$/,
+    why: "the same, of a schedule's backups",
+  },
+  {
+    text: /^select count\(\*\).* from backup b? ?where (b\.schedule_id = \$ and b\.due_at = \$|state in \('QUEUED', 'RUNNING'\) and not is_waiting and due_at is not null)$/,
+    why: 'a run of the installation has backups in all workspaces',
+  },
+  {
     text: /^update job set state = 'FAILED', .* failure = 'worker\.lost'/,
     why: 'lost jobs are looked for in all workspaces',
   },

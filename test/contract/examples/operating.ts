@@ -236,7 +236,13 @@ async function backups({ show, ask, tenantId, grace, daemon }: Scene, targetId: 
 }
 
 async function schedules({ show, tenantId, grace }: Scene, targetId: string): Promise<void> {
-  const body = { name: 'Nightly', target_id: targetId, cron: '30 2 * * *', time_zone: 'Europe/Zurich', tenants: [tenantId] }
+  const body = {
+    name: 'Nightly',
+    target_id: targetId,
+    cron: '30 2 * * *',
+    time_zone: 'Europe/Zurich',
+    tenants: [tenantId],
+  }
   const { id } = await show('createBackupSchedule', { body: { ...body, keep: { daily: 14, monthly: 12 } } }, grace)
   await show('listBackupSchedules', {}, grace)
   await show('changeBackupSchedule', { scheduleId: id, body: { cron: '30 4 * * *' } }, grace)
