@@ -100,15 +100,16 @@ export const sweepScratchJob = defineJob({
   payload: z.object({}).nullish(),
   retryLimit: 0,
   cron: '17 * * * *',
-  run: (installation) =>
-    sweepScratch(installation, (jobId) =>
-      installation.transaction({ kind: 'SYSTEM', job: 'sweep_scratch' }, { readOnly: true }, async ({ tx }) => {
-        const found = await tx.last`
-          select from job where id = ${jobId}::uuid and kind = ${work.kind} and state = 'RUNNING' and tenant_id is not null`
-        return found.length === 0
-      }),
-    ),
+  run: (installation) => sweepScratch(installation, (jobId) => isTryOver(installation, jobId)),
 })
+
+function isTryOver(installation: Installation, jobId: string): Promise<boolean> {
+  return installation.transaction({ kind: 'SYSTEM', job: 'sweep_scratch' }, { readOnly: true }, async ({ tx }) => {
+    const found = await tx.last`
+      select from job where id = ${jobId}::uuid and kind = ${work.kind} and state = 'RUNNING'`
+    return found.length === 0
+  })
+}
 
 export const resumeVerifications = (ctx: Ctx) => resumeLost(ctx, work.kind, verifyBackupJob, mostAttempts)
 
