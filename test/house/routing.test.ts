@@ -142,7 +142,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 81
+const most = 93
 
 let statements: number
 let findings: readonly Finding[]

@@ -90,6 +90,14 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
     text: /^select from job where id = \$::uuid and kind = \$ and state = 'RUNNING'$/,
     why: "what is left of a job's try has the job's id alone",
   },
+  {
+    text: /^update job set state = 'FAILED', .* failure = 'worker\.lost'/,
+    why: 'lost jobs are looked for in all workspaces',
+  },
+  {
+    text: /^select kind, state, count\(\*\)::int as count from \(select kind, state from job where state in \('QUEUED', 'RUNNING'\)/,
+    why: 'a metric counts the jobs of all workspaces that have not ended',
+  },
 ]
 
 const rules = [
