@@ -18,7 +18,13 @@
 
 import { demandedOf, isMeant } from '../core/areas/auth/second-factor/demand.ts'
 import { ceilingOf } from '../core/areas/settings/quotas.ts'
-import { changesWaysIn, isServedWithoutFactor, type Needs, type Operation } from '../core/contract/operation.ts'
+import {
+  changesWaysIn,
+  isServedWithoutFactor,
+  type Needs,
+  type Operation,
+  takesSessionOnly,
+} from '../core/contract/operation.ts'
 import { Problem, type ProblemCode, refuse } from '../core/contract/problem.ts'
 import { type Role, rankOf, type Scope } from '../core/contract/vocabulary.ts'
 import type { Config } from '../core/kernel/config/config.ts'
@@ -188,6 +194,7 @@ function authorize(needs: Needs, actor: AccountActor, containerRank: number, isF
       break
     case 'account':
       if (changesWaysIn(needs) && actor.sessionId === null) demandScope(actor, 'workspace:admin')
+      if (takesSessionOnly(needs) && actor.sessionId === null) refuse('auth.credential_kind', { accepted: 'SESSION' })
       break
     case 'workspace':
       demandPlace(actor, needs, needs.within === 'container' ? containerRank : 0)

@@ -104,6 +104,7 @@ const tables: Readonly<Record<string, string>> = {
   workspace: 'tenant',
   accounts: 'account',
   account_preferences: 'account_preference',
+  notification_preferences: 'notification_preference',
   memberships: 'membership',
   groups: 'account_group',
   group_members: 'group_member',

@@ -25,6 +25,8 @@ const ours: Readonly<Record<string, string>> = {
   'POST /ai/models/{modelId}:choose': 'its switch',
   'POST /ai/models/{modelId}:unchoose': 'the way back',
   'POST /containers/{containerId}/labels/{labelId}:restore': 'what makes the deletion of a label undoable',
+  'GET /accounts/me/notifications': 'what people were told, for every front end',
+  'POST /accounts/me/notifications:mark-read': 'the end of the red dot',
   'GET /groups/{groupId}/members': 'who is in a group, and why',
   'PUT /groups/{groupId}/members/{accountId}': 'members come one by one: idempotent, and nobody undoes another’s act',
   'DELETE /groups/{groupId}/members/{accountId}': 'the way back',
@@ -35,6 +37,8 @@ const ours: Readonly<Record<string, string>> = {
   'GET /integrations/webhooks/{webhookId}/deliveries/{deliveryId}': 'one of the list, by its id',
   'GET /backups': 'the backups, each of which the specification shows by its id',
   'DELETE /backups/{backupId}': 'the end of one',
+  'GET /admin/mails': 'what `svc mail list` asks',
+  'POST /admin/mails/{mailId}:resend': 'what `svc mail resend` asks',
   'GET /admin/deliveries/stats': 'what `svc deliveries stats` asks',
   'GET /admin/deliveries/{deliveryId}': 'the flight recorder, for operators',
 }

@@ -45,6 +45,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   identity_provider: 'the installation offers providers of its own; the policy shows it no others',
   provider_switch: 'how many workspaces have one of them on; the policy shows no others',
   connected_identity: 'connections go with the provider that the installation removes',
+  sign_in_link: 'a link of another workspace is spent by whoever tries it',
+  sign_in_challenge: 'the token is all that its holder has',
   sign_in_flow: 'who comes back from a provider is known by his flow alone',
   webhook: 'where deliveries are due is not known before the look; of a target its host is readable, and no more',
   delivery: 'the same; a delivery holds ids, states and moments',
@@ -54,6 +56,9 @@ const openToInstallation: Readonly<Record<string, string>> = {
   item_tally: 'operators see what a workspace has used of a ceiling',
   search_index: 'which workspaces have documents to make is not known before the look; a row holds ids and counts',
   search_pending: 'the same; a row holds ids',
+  notification_pending: 'which workspaces have something to tell is not known before the look; a row holds ids',
+  notification:
+    'which workspaces have a mail that is due is not known before the look, and old rows are swept in all; a row holds ids',
   media_tally: 'operators see what a workspace has used of a ceiling',
 }
 

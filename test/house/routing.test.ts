@@ -69,6 +69,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'keyring-use/getEncryption': 'value',
       'legal-holds/presentHolds': 'value',
       'list/readTenants': 'mixed value',
+      'notifier/findWork': 'mixed value',
       'offer/readModels': 'mixed value',
       'offered/countWorkspacesOn': 'value',
       'offered/listIdentityProviders': 'value',
@@ -142,7 +143,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 93
+const most = 94
 
 let statements: number
 let findings: readonly Finding[]

@@ -52,6 +52,14 @@ export async function furnish(
       insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
       values (${id}, ${randomUUIDv7()}, ${ownerId}, ${session}, ${randomBytes(32)}, now())`
     await tx`insert into membership (tenant_id, id, account_id, container_id, role) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${collectionId}, 'VIEWER')`
+    await tx`
+      insert into notification (tenant_id, account_id, event_id, category, id, event_type, subject, began_at, at, is_listed)
+      values (${id}, ${ownerId}, ${randomUUIDv7()}, 'CHANGED', ${randomUUIDv7()}, 'svc.work.item.changed.v1', '/items/x', now(), now(), true)`
+    await tx`
+      insert into notification_preference (tenant_id, account_id, category, channel, delivery) values (${id}, ${ownerId}, 'CHANGED', 'MAIL', 'DAILY')`
+    await tx`
+      insert into notification_pending (tenant_id, id, event_id, event_type, at, subject, told)
+      values (${id}, ${randomUUIDv7()}, ${randomUUIDv7()}, 'svc.work.item.changed.v1', now(), '/items/x', '[]')`
     await tx`insert into account_preference (tenant_id, account_id, locale) values (${id}, ${ownerId}, 'de-AT')`
     await tx`insert into failed_sign_in (tenant_id, id, subject) values (${id}, ${randomUUIDv7()}, '\\x00')`
     await tx`insert into password_reset (tenant_id, id, account_id, expires_at) values (${id}, ${randomUUIDv7()}, ${ownerId}, now() + interval '1 day')`
@@ -108,6 +116,12 @@ async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | '
     await tx`
       insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, expires_at)
       values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${id}, ${provider}, 'https://svc.example/back', now() + interval '1 day')`
+    await tx`
+      insert into sign_in_link (tenant_id, id, hash, provider_id, issuer, subject, account_id, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${provider}, 'https://login.example', 'grace', ${ownerId}, now() + interval '1 day')`
+    await tx`
+      insert into sign_in_challenge (tenant_id, id, account_id, hash, way, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, ${randomBytes(32)}, 'PASSWORD', now() + interval '1 day')`
     await tx`insert into account_group (tenant_id, id, name, name_fold) values (${id}, ${group}, 'All', 'all')`
     await tx`insert into group_member (tenant_id, group_id, account_id) values (${id}, ${group}, ${ownerId})`
     await tx`

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Flags } from '@oclif/core'
-import { sessionOperations } from '../../core/contract/auth/operations.ts'
+import { type Session, sessionOperations } from '../../core/contract/auth/operations.ts'
+import { provingOperations } from '../../core/contract/auth/proving.ts'
 import { tokenOperations } from '../../core/contract/auth/tokens.ts'
 import { identityOperations } from '../../core/contract/identity/operations.ts'
 import type { Answer } from '../../core/contract/operation.ts'
@@ -8,12 +9,13 @@ import { Problem } from '../../core/contract/problem.ts'
 import { loadEnvironment } from '../../core/kernel/values/environment.ts'
 import { BaseCommand } from '../base-command.ts'
 import { apiCaller } from '../call/api-caller.ts'
+import type { Caller } from '../call/caller.ts'
 import { anonymousTarget, checkToken } from '../call/caller-choice.ts'
 import { profileCredentials } from '../call/credentials.ts'
 import { Failure } from '../failure.ts'
 import { askText, askYesNo, isInteractive } from '../input/prompts.ts'
 import { checkOf } from '../input/schema-check.ts'
-import { codesFrom, proofFlags, withSecondFactor } from '../input/second-factor-input.ts'
+import { type Codes, codesFrom, proofFlags, withSecondFactor } from '../input/second-factor-input.ts'
 import { readSecret, secretOrAsk } from '../input/secret-input.ts'
 import { adminTokenDays, mintAdminToken } from '../profile/admin-token.ts'
 import { profileNameFor } from '../profile/profile-name.ts'
@@ -99,9 +101,7 @@ export default class Login extends BaseCommand {
     const { workspace, email, password } = await signInAnswers(flags)
     const codes = codesFrom(flags['code-file'])
     const anonymous = apiCaller(anonymousTarget(begun.api_url, this.note))
-    const session = await withSecondFactor(codes, (shown) =>
-      anonymous.call(sessionOperations.signIn, { body: { workspace, email, password, ...shown } }),
-    )
+    const session = await signedIn(anonymous, { workspace, email, password }, codes)
     const known = findProfile(begun.name)
     // Signing in again as the same account keeps its admin token; a new token replaces it below.
     const isSame = known?.workspace === workspace && known.email === email
@@ -173,6 +173,24 @@ export default class Login extends BaseCommand {
       has_admin_token: token !== undefined,
     }
   }
+}
+
+/** Signs in; the second factor, where there is one, is shown with the challenge, and the password not sent again. */
+function signedIn(
+  caller: Caller,
+  body: { readonly workspace: string; readonly email: string; readonly password: string },
+  codes: Codes,
+): Promise<Session> {
+  let challenge: string | undefined
+  return withSecondFactor(codes, async (shown) => {
+    if (challenge !== undefined)
+      return caller.call(provingOperations.verifySignIn, { body: { challenge_token: challenge, ...shown } })
+    return caller.call(sessionOperations.signIn, { body: { ...body, ...shown } }).catch((error: unknown) => {
+      const { challenge_token: token } = error instanceof Problem ? error.params : {}
+      if (typeof token === 'string') challenge = token
+      throw error
+    })
+  })
 }
 
 /** A token that has ended already needs no revocation. */

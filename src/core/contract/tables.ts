@@ -27,6 +27,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   idempotency_record: { export: { omitted: 'answers kept for 24 hours' } },
   sealed_value: { export: { omitted: 'secrets; nothing sealed leaves the installation' }, backup: 'sealed_values' },
   password_opening: { export: { omitted: 'hours granted by the installation' } },
+  sign_in_link: { export: { omitted: 'identities that wait for their account' } },
+  sign_in_challenge: { export: { omitted: 'sign-ins under way' } },
   sign_in_flow: { export: { omitted: 'sign-ins under way' } },
   provider_switch: { export: { omitted: 'ways to sign in at this installation' }, backup: 'provider_switches' },
   identity_provider: {
@@ -106,6 +108,11 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
     since: 'placed_at',
     purgedLast: 'until then a hold that a recovery puts back stops the purge',
   },
+  address_confirmation: { export: { omitted: 'credentials' } },
+  account_address: { export: 'account_addresses', since: 'created_at', withheld: ['held_fold'] },
+  notification_preference: { export: 'notification_preferences' },
+  notification: { export: { omitted: 'messages; the trail has the history' } },
+  notification_pending: { export: { omitted: 'messages of the next moments' } },
   account_preference: { export: 'account_preferences' },
   account_word: { export: { omitted: 'made of names and addresses; whoever imports makes them again' } },
   account: {
@@ -127,6 +134,7 @@ export const installationTables: Readonly<Record<string, string>> = {
   ai_model: 'the AI models offered to every workspace',
   purge_progress: 'how far a purge is; gone with its workspace',
   purge_certificate: 'the evidence of what a purge removed: counts, hashes, moments',
+  installation_notice: 'what the operators say to everybody',
   setting: 'what the operators decided for every workspace',
   journal: 'the evidence that outlives a workspace',
   daemon_witness: 'how far each daemon has acknowledged, to tell a rewind by',

@@ -15,6 +15,7 @@ export async function admin(scene: Scene): Promise<void> {
   await offeredProviders(scene)
   await offeredModels(scene)
   await records(scene)
+  await mails(scene)
   await recorded(scene)
 }
 
@@ -110,7 +111,7 @@ async function offeredModels({ show, steady, grace }: Scene): Promise<void> {
   }
 }
 
-async function records({ show, grace }: Scene): Promise<void> {
+async function records({ show, grace, inHours }: Scene): Promise<void> {
   await show(
     'replaceSettings',
     {
@@ -123,9 +124,22 @@ async function records({ show, grace }: Scene): Promise<void> {
   )
   await show('getSettings', {}, grace)
   await show('getOverview', {}, grace)
-  await show('listJournal', { size: 2 }, grace)
+  await show('listJournal', { action: 'tenant.*,operator.*', slug: 'acme', from: inHours(-24), size: 2 }, grace)
   await show('getEncryption', {}, grace)
   await show('resealEncryption', {}, grace)
+}
+
+/** The relay of Acme knew no such mailbox. */
+async function mails({ show, ask, sql, grace }: Scene): Promise<void> {
+  const { account } = await ask('inviteAccount', {
+    body: { email: 'niklaus@acme.example', deliver: 'MAIL', role: 'MEMBER' },
+  })
+  await sql`
+    update pgboss.job set state = 'failed', started_on = now(), completed_on = now(),
+           output = '{"name":"JobGivenUp","reason":"MAILBOX_REFUSED","step":"RCPT TO","status":550}'
+    where name = 'send_invitation' and data ->> 'accountId' = ${account.id}`
+  const { data } = await show('listMails', { state: 'FAILED', kind: 'invitation' }, grace)
+  await show('resendMail', { mailId: data[0]!.id }, grace)
 }
 
 async function recorded(scene: Scene): Promise<void> {

@@ -4,6 +4,7 @@ import { type Release, readRelease } from '../../../src/core/kernel/egress/guard
 import { mintToken } from '../../../src/core/kernel/values/token.ts'
 import { codeAt } from '../../kit/authenticator.ts'
 import { oidcProvider, redirectUri } from '../../kit/oidc-provider.ts'
+import { told } from '../../notifications/telling-kit.ts'
 import { password, type Scene } from './scene.ts'
 
 const next = 'a longer walk along the river'
@@ -68,7 +69,7 @@ async function tokens({ show, inHours }: Scene): Promise<void> {
   await show('listServiceAccounts', { size: 2 })
 }
 
-async function secondFactor({ show, ask, ada, sql, steady }: Scene): Promise<void> {
+async function secondFactor({ show, ask, ada, sql, steady, daemon }: Scene): Promise<void> {
   const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
   const session = { ...ada, token }
   steady.hold({ recovery_codes: Array.from({ length: 10 }, (_, at) => `7k2m-q9x4-0hvt-b3r${at}`) })
@@ -87,6 +88,13 @@ async function secondFactor({ show, ask, ada, sql, steady }: Scene): Promise<voi
     'regenerateRecoveryCodes',
     { stepUp: await proof('regenerateRecoveryCodes', codeAt(other.secret)) },
     session,
+  )
+  await forget()
+  const asked = await daemon.call('POST', '/api/v1/auth/sessions', { body: { ...address, password } })
+  await show(
+    'verifySignIn',
+    { body: { challenge_token: asked.json.params.challenge_token, totp: codeAt(other.secret) } },
+    null,
   )
   await forget()
   const stepUp = await proof('disableSecondFactor', codeAt(other.secret))
@@ -164,6 +172,24 @@ export async function identity(scene: Scene): Promise<void> {
   await show('listMemberships', { account_id: alan.accountId })
   await show('removeMembership', { membershipId: granted.id })
   await groups(scene)
+  await notifications(scene)
+}
+
+async function notifications(scene: Scene): Promise<void> {
+  const { show, ask, sql, ada, alan, tenantId, tokenOf, collectionId, daemon } = scene
+  const pair = { accountId: ada.accountId, category: 'COMMENTED', channel: 'MAIL' }
+  await show('setNotificationPreference', {
+    ...pair,
+    body: { delivery: 'DAILY', overrides: [{ container_id: collectionId, delivery: 'OFF' }] },
+  })
+  await show('listNotificationPreferences', { accountId: ada.accountId })
+  await sql`update account set state = 'ACTIVE' where id = ${alan.accountId}`
+  const other = await tokenOf(tenantId, alan.accountId, ['workspace:read', 'workspace:write'])
+  const item = await ask('createItem', { body: { container_id: collectionId, title: 'Write the invitation' } })
+  await ask('assignItem', { itemId: item.id, body: { account_id: ada.accountId } }, other)
+  await told(daemon)
+  const { data } = await show('listNotifications', { unread: 'true', size: 1 })
+  await show('markNotifications', { body: { ids: data.map(({ id }) => id) } })
 }
 
 async function groups({ show, ask, alan, collectionId }: Scene): Promise<void> {

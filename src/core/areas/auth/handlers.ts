@@ -2,6 +2,7 @@
 
 import type { signInExplanationOperations } from '../../contract/audit/operations.ts'
 import type { invitationOperations, passwordOperations, sessionOperations } from '../../contract/auth/operations.ts'
+import type { provingOperations } from '../../contract/auth/proving.ts'
 import type { serviceAccountOperations, tokenOperations } from '../../contract/auth/tokens.ts'
 import type { identityProviderOperations, withdrawalPlanOperations } from '../../contract/providers/offered.ts'
 import type { providerOperations, providerSignInOperations } from '../../contract/providers/operations.ts'
@@ -27,6 +28,7 @@ import {
 import { finishOidc, redeemFlow } from './providers/callback.ts'
 import { settleAndDiscover } from './providers/configuration.ts'
 import { prepareFlow, startOidc } from './providers/flow.ts'
+import { linkIdentity, redeemForLink } from './providers/link.ts'
 import { getSignInRules } from './providers/sign-in-rules.ts'
 import { listAccountsWithoutProvider } from './providers/without-provider.ts'
 import {
@@ -39,6 +41,8 @@ import {
 } from './providers/workspace-list.ts'
 import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './second-factor/enrolment.ts'
 import { disableSecondFactor, regenerateRecoveryCodes } from './second-factor/removal.ts'
+import { verifySignIn } from './sign-in/challenge.ts'
+import { elevateSession } from './sign-in/elevation.ts'
 import { revokeOtherSessions } from './sign-in/other-sessions.ts'
 import { endSession, listSessions, refreshSession, signOut } from './sign-in/session.ts'
 import { proveSignIn, proveWithNewPassword, signIn, signInWithNewPassword } from './sign-in/sign-in.ts'
@@ -67,6 +71,9 @@ export const authHandlers = {
   signIn: withWork(proveSignIn, signIn),
   listSessions,
   signOut,
+  verifySignIn,
+  elevateSession,
+  linkIdentity: withWork(redeemForLink, linkIdentity),
   signInWithNewPassword: withWork(proveWithNewPassword, signInWithNewPassword),
   agreeToTerms,
   refreshSession,
@@ -101,6 +108,7 @@ export const authHandlers = {
     typeof passwordOperations &
     typeof sessionOperations &
     typeof providerOperations &
+    typeof provingOperations &
     typeof providerSignInOperations &
     typeof secondFactorOperations &
     typeof serviceAccountOperations &

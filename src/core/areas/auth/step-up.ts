@@ -24,6 +24,7 @@ import { isPassword } from './password/password.ts'
 import { refusalOfFactor } from './second-factor/verification.ts'
 import { countFailure, secondsLocked } from './sign-in/failed-attempts.ts'
 import { holdBearer } from './token/ending.ts'
+import { proofRequired } from './token/proof-required.ts'
 
 const proofSeconds = 300
 /**
@@ -111,7 +112,7 @@ export async function spendStepUp(
   proof: string | undefined,
   call: { readonly operation: string; readonly targetId: string | undefined },
 ): Promise<void> {
-  if (proof === undefined || !isTokenShaped(proof, 'stepUp')) throw required()
+  if (proof === undefined || !isTokenShaped(proof, 'stepUp')) throw proofRequired()
   const { tenantId } = actor
   const bound = installation.config.requiresBoundStepUp
   const spent = await installation.transaction(actor, { tenantId, admits: true }, async (ctx) => {
@@ -123,12 +124,5 @@ export async function spendStepUp(
         and (target_id is null or target_id = ${call.targetId ?? null})`
     return used.count === 1
   })
-  if (!spent) throw required()
+  if (!spent) throw proofRequired()
 }
-
-const required = () =>
-  new Problem(
-    'auth.step_up_required',
-    {},
-    { headers: { 'www-authenticate': 'Bearer error="insufficient_user_authentication", max_age=300' } },
-  )

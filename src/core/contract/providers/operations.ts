@@ -215,8 +215,16 @@ export const providerOperations = defineOperations('auth', {
   },
 })
 
-/** Ours to bound: what any provider needs, and no more. */
-const code = text(1, 4096)
+const flowPurposes = ['SIGN_IN', 'LINK', 'STEP_UP'] as const
+export type FlowPurpose = (typeof flowPurposes)[number]
+
+/** What the provider sent the browser back with, and the token that belongs to it. */
+export const returnMembers = {
+  flow_token: text(1, 200),
+  code: text(1, 4096), // ours to bound: what any provider needs, and no more
+  state: text(1, 200),
+  iss: text(1, 2000).optional().describe('sent back by providers that say who they are (RFC 9207)'),
+}
 
 const SignInRules = z
   .object({
@@ -263,6 +271,12 @@ export const providerSignInOperations = defineOperations('auth', {
         workspace: slug.optional().describe("absent: the host's subdomain"),
         provider_id: uuid,
         redirect_uri: text(1, 2000).describe('where the provider sends the browser back to; registered there'),
+        purpose: z
+          .enum(flowPurposes)
+          .default('SIGN_IN')
+          .describe(
+            'what the flow is for, which alone it serves: `oidc:callback`, `sessions:link` or `step-up:provider`',
+          ),
         invitation_token: text(1, 200).optional().describe('joins by the invitation instead of a password'),
       })
       .meta({ id: 'OidcStart' }),
@@ -286,7 +300,10 @@ export const providerSignInOperations = defineOperations('auth', {
     ],
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
-    assumed: ['an unknown workspace and a provider that it has not on answer alike: auth.sign_in_failed'],
+    assumed: [
+      'an unknown workspace and a provider that it has not on answer alike: auth.sign_in_failed',
+      'STEP_UP asks the provider to let the person sign in anew: `prompt=login`, `max_age=0`',
+    ],
   },
   finishOidc: {
     method: 'POST',
@@ -295,10 +312,7 @@ export const providerSignInOperations = defineOperations('auth', {
     spec: 'Index, Auth',
     body: z
       .strictObject({
-        flow_token: text(1, 200),
-        code,
-        state: text(1, 200),
-        iss: text(1, 2000).optional().describe('sent back by providers that say who they are (RFC 9207)'),
+        ...returnMembers,
         ...secondFactorMembers,
       })
       .meta({ id: 'OidcCallback' }),
@@ -319,7 +333,8 @@ export const providerSignInOperations = defineOperations('auth', {
     recovery: { refused: 'recovery mode needs no session' },
     assumed: [
       'a flow serves once and ten minutes, also when it is then refused',
-      'an account with a second factor of its own is asked for it here too: the same call once more, with `totp` or `recovery_code`',
+      'an account with a second factor of its own is asked for it here too: by a challenge, or by the same call once more, with `totp` or `recovery_code`',
+      'each `auth.not_admitted` has a `link_token`, whether there is an account or not: it says nothing about accounts',
     ],
   },
 })

@@ -48,7 +48,9 @@ export const providerProblems = {
   },
   'auth.not_admitted': {
     status: 403,
+    optionalParams: ['link_token'],
     says: 'The provider knows you, but this workspace does not admit you through it.',
-    remedy: 'Ask an administrator of the workspace for an invitation.',
+    remedy:
+      'If you have an account here, sign in as before and connect this identity; otherwise ask an administrator for an invitation.',
   },
 } as const

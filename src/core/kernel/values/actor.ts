@@ -15,6 +15,10 @@ export interface AccountActor {
   /** The session of the token, or the token itself. A step-up is bound to it, and it outlives an access token. */
   readonly bearerId: string
   readonly sessionId: string | null
+  /** Whether somebody signed in to the session within the last 300 s, by the database's clock. */
+  readonly isSessionNew?: boolean
+  /** Until when the session serves instead of a step-up where that is allowed; absent or null: it does not. */
+  readonly elevatedUntil?: string | null
   /** When the token of the call ends; null where it does not. */
   readonly expiresAt?: string | null
   readonly scopes: readonly Scope[]

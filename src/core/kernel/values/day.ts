@@ -31,6 +31,16 @@ export function endOfDay(day: string, zone: string): number {
   return Math.max(end, startOfDay(day, zone))
 }
 
+/** The first moment behind `at` at which clocks of the zone show the full hour, or jump over it. */
+export function nextHour(hour: number, at: number, zone: string): number {
+  const today = Math.floor(localTime(at, zone) / dayMs) * dayMs + hour * 3_600_000
+  for (const local of [today, today + dayMs]) {
+    const moment = candidates(local, zone).find((one) => localTime(one, zone) === local) ?? skipBefore(local, zone)
+    if (moment > at) return moment
+  }
+  return at + dayMs
+}
+
 /**
  * The moment, in ms since 1970, at which clocks of the zone show the local time, which is counted as if it were UTC: the first of
  * two. A time that clocks skip comes as much later as they skip.

@@ -203,9 +203,15 @@ export async function endOtherSessions(
   return others.length
 }
 
-/** Voids the account's unspent step-ups: the password or the factor behind them may have changed. */
-export const voidStepUps = (ctx: Ctx, { tenantId, accountId }: Owner): Promise<unknown> =>
-  ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
+/** Voids what the account has proved so far: the password or the factor behind it may have changed. The account is locked. */
+export const voidProofs = ({ tx }: Ctx, { tenantId, accountId }: Owner): Promise<unknown> =>
+  Promise.all([
+    tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`,
+    tx`update sign_in_challenge set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`,
+    tx`
+      update session set elevated_at = null, elevated_until = null
+      where tenant_id = ${tenantId} and account_id = ${accountId} and elevated_until is not null`,
+  ])
 
 const sessions = { operation: 'listSessions' }
 
