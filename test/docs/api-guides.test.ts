@@ -41,7 +41,7 @@ async function freshWorkspace(slug: string): Promise<Known> {
     known.set(role.toLowerCase(), token)
     known.set(`${role.toLowerCase()}_id`, accountId)
   }
-  const scopes = ['workspace:admin', 'workspace:read']
+  const scopes = ['workspace:admin', 'workspace:read'] as const
   known.set('scoped_admin', (await person(daemon, json.tenant.id, { role: 'ADMIN', scopes })).token)
   return known
 }
