@@ -1806,6 +1806,19 @@ export type BackupStateProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** There is no database in which a backup can be restored for a try. */
+export type BackupNoScratchProblem = {
+  readonly type: "urn:problem:svc:backup.no_scratch"
+  readonly status: 409
+  readonly code: "backup.no_scratch"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The daemon may not call this target. */
 export type WebhookTargetForbiddenProblem = {
   readonly type: "urn:problem:svc:webhook.target_forbidden"
@@ -2271,13 +2284,14 @@ export type BackupSchedule = {
   readonly target_id: string
   /** When it runs: minute, hour, day of the month, month, day of the week. */
   readonly cron: string
+  /** An IANA zone, on whose clocks the expression is read. */
   readonly time_zone: string
   /** The workspaces that an operator's schedule backs up; null: it is a workspace's own. */
   readonly tenants: "ALL" | (readonly string[]) | null
   /** How many of its backups are kept, by which rules. */
   readonly keep: BackupKeep
   /** How each of its backups is verified. */
-  readonly verify: "HASHES"
+  readonly verify: "HASHES" | "RESTORE"
   /** Who can read its backups besides the installation. */
   readonly recipients: readonly string[]
   /** Whether it runs. */
@@ -2316,7 +2330,8 @@ export type BackupScheduleUpdate = {
   readonly tenants?: "ALL" | (readonly string[])
   /** Members that are absent have their usual value. */
   readonly keep?: NewBackupKeep
-  readonly verify?: "HASHES"
+  /** How each of its backups is verified, at once. */
+  readonly verify?: "HASHES" | "RESTORE"
   /** Who can read its backups besides the installation. */
   readonly recipients?: readonly string[]
   /** Whether it runs. */
@@ -2361,7 +2376,7 @@ export type BackupTargetConfig = {
 
 export type BackupVerification = {
   /** How it was verified. */
-  readonly depth: "HASHES"
+  readonly depth: "HASHES" | "RESTORE"
   /** When it happened. */
   readonly at: string
   /** Whether it went well. */
@@ -2371,8 +2386,8 @@ export type BackupVerification = {
 }
 
 export type BackupVerificationRequest = {
-  /** HASHES: every byte is read, decrypted and counted. */
-  readonly depth: "HASHES"
+  /** HASHES: every byte is read, decrypted and counted; RESTORE: it is also loaded into a schema of its own, its keys are checked, and what is written out again is compared. */
+  readonly depth: "HASHES" | "RESTORE"
 }
 
 export type Board = {
@@ -4699,7 +4714,8 @@ export type NewBackupSchedule = {
   readonly tenants?: "ALL" | (readonly string[])
   /** Members that are absent have their usual value. */
   readonly keep?: NewBackupKeep
-  readonly verify?: "HASHES"
+  /** How each of its backups is verified, at once. */
+  readonly verify?: "HASHES" | "RESTORE"
   /** Who can read its backups besides the installation. */
   readonly recipients?: readonly string[]
   /** Whether it runs. */
@@ -6433,7 +6449,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -8384,7 +8400,7 @@ export interface Operations {
     readonly ifMatch?: number | string
     readonly stepUp: string
   }) => Promise<Backup>
-  /** Read every byte of a backup at its target, decrypt it and count it, as a job. `POST /backups/{backupId}:verify` */
+  /** Read a backup back to its last byte, or restore it for a try, as a job. `POST /backups/{backupId}:verify` */
   verifyBackup: (call: Call & {
     readonly params: {
       /** The id of the backup. */
