@@ -91,7 +91,9 @@ test(`${kills} times SIGKILL while accounts are created and addresses confirmed`
   const confirm = async () => {
     const { accountId, token } = (await persisted(strange, waiting)) ?? { accountId: '', token: '' }
     await persisted(strange, () =>
-      performForAnswer(own.installation, operations.confirmAddress, actorOf(accountId, randomUUIDv7()), { body: { token } }),
+      performForAnswer(own.installation, operations.confirmAddress, actorOf(accountId, randomUUIDv7()), {
+        body: { token },
+      }),
     )
     confirmed.push(accountId)
   }

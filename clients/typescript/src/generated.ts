@@ -590,6 +590,19 @@ export type SecretUnavailableProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The provider does not say that you have signed in there just now. */
+export type IdentityProviderNoFreshSignInProblem = {
+  readonly type: "urn:problem:svc:identity_provider.no_fresh_sign_in"
+  readonly status: 409
+  readonly code: "identity_provider.no_fresh_sign_in"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** Too many failed step-ups; step-ups of this account are locked. */
 export type AuthStepUpLockedProblem = {
   readonly type: "urn:problem:svc:auth.step_up_locked"
@@ -788,6 +801,22 @@ export type IdentityProviderAlreadyWithdrawnProblem = {
   readonly code: "identity_provider.already_withdrawn"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The workspace has {count} identity providers of its own, so none is the only one. */
+export type IdentityProviderManyProblem = {
+  readonly type: "urn:problem:svc:identity_provider.many"
+  readonly status: 409
+  readonly code: "identity_provider.many"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** How many there are. */
+    readonly count: number
+  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -1949,7 +1978,7 @@ export type Account = {
   readonly display_name: string | null
   /** Null for a service account, and in what a guest is answered about others. */
   readonly email: string | null
-  /** What the account signs in with; null: it has no address. */
+  /** The name that a managed account signs in with; null: it has an address. */
   readonly sign_in_name: string | null
   /** Whether administrators give the account its password: it has no address. */
   readonly is_managed: boolean
@@ -2046,7 +2075,7 @@ export type AddressAdd = {
 }
 
 export type AddressAsked = {
-  /** The address. */
+  /** The address that was asked for. */
   readonly email: string
   /** Null: it waits to be confirmed. */
   readonly address: AccountAddress | null
@@ -3079,6 +3108,7 @@ export type ElevatedSession = {
 export type EmergencyNotice = {
   /** Which of the listed kinds it is. */
   readonly kind: "SECOND_FACTOR_DEMANDED" | "INSTALLATION_RECOVERED" | "INSTALLATION_NOTICE" | "PROVIDER_ENDING" | "PASSWORD_OPENING" | "ADDRESS_UNCONFIRMED" | "TERMS_DUE"
+  /** INFO, WARNING or CRITICAL. */
   readonly severity: "INFO" | "WARNING" | "CRITICAL"
   /** Since when it is so; null: it is not known. */
   readonly since: string | null
@@ -3558,6 +3588,7 @@ export type IdentityProviderPreset = {
 export type InstallationNotice = {
   /** Null: there is none. */
   readonly message: string | null
+  /** INFO, WARNING or CRITICAL. */
   readonly severity: "INFO" | "WARNING" | "CRITICAL"
   /** Since when it is shown; null: since it was set. */
   readonly from: string | null
@@ -4539,6 +4570,7 @@ export type MailFailure = {
 }
 
 export type ManagedAccount = {
+  /** The account that waits for its person. */
   readonly account: Account
   /** Shown this one time; it opens no session, and is replaced at the first sign-in. */
   readonly start_password: string
@@ -4762,7 +4794,7 @@ export type NewBackupTargetConfig = {
 export type NoticePut = {
   /** Null: there is nothing to say any more. */
   readonly message: string | null
-  /** Absent: `"INFO"`. */
+  /** INFO, WARNING or CRITICAL. Absent: `"INFO"`. */
   readonly severity?: "INFO" | "WARNING" | "CRITICAL"
   /** Since when it is shown; absent or null: at once. */
   readonly from?: string | null
@@ -4964,7 +4996,7 @@ export type Operator = {
   readonly name: string | null
   /** The e-mail address of the account. */
   readonly address: string | null
-  /** What the account signs in with; null: it has no address. */
+  /** What the account signs in with, or its name. */
   readonly sign_in_name: string | null
   /** Which of the listed kinds it is. */
   readonly kind: "PERSON" | "SERVICE"
@@ -5015,7 +5047,7 @@ export type OwnAccount = {
   readonly state: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
   /** The address. */
   readonly email: string | null
-  /** What the account signs in with; null: it has no address. */
+  /** The name that a managed account signs in with; null: it has an address. */
   readonly sign_in_name: string | null
   /** The name that people see. */
   readonly display_name: string | null
@@ -5127,6 +5159,25 @@ export type ProblemCode = {
 export type ProviderOffer = {
   /** Whether the workspace has the provider on. */
   readonly offered: boolean
+}
+
+export type ProviderStepUp = {
+  /** From `:start`; keep it in the session of the browser (svcf_…). */
+  readonly flow_token: string
+  /** A stable code, to be read by programs. */
+  readonly code: string
+  /** The state that it is in. */
+  readonly state: string
+  /** Sent back by providers that say who they are (RFC 9207). */
+  readonly iss?: string
+  /** The code that the authenticator app shows. */
+  readonly totp?: string
+  /** Instead of totp; each serves once. */
+  readonly recovery_code?: string
+  /** The operationId the proof is for. */
+  readonly operation?: string
+  /** The id in the path of the call the proof is for. */
+  readonly target_id?: string
 }
 
 export type ProviderWithdrawal = {
@@ -5597,8 +5648,14 @@ export type SessionElevate = {
 
 export type SessionRow = {
   readonly id: string
+  /** What kind of device signed in, as its client said; null: it said nothing, or that was not kept yet. */
+  readonly device_family: "WINDOWS" | "MAC" | "LINUX" | "CHROMEOS" | "IPHONE" | "IPAD" | "ANDROID" | "COMMAND_LINE" | "OTHER" | null
+  /** How the person signed in; null: that was not kept yet. */
+  readonly way: "PASSWORD" | "PROVIDER" | "INVITATION" | "SET_UP" | null
+  /** PROVIDER: the identity provider, which may be gone. */
+  readonly provider_id: string | null
   readonly created_at: string
-  /** When it was last used; null: never. */
+  /** The last use of its tokens, to the minute. */
   readonly last_used_at: string
   /** Whether this call belongs to that session. */
   readonly is_current: boolean
@@ -6449,7 +6506,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | IdentityProviderNoFreshSignInProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdentityProviderManyProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -6569,7 +6626,7 @@ export interface Operations {
       readonly terms_version: string
     }
   }) => Promise<void>
-  /** Trade the refresh token for new tokens; a second use of one revokes the session. `POST /auth/sessions:refresh` */
+  /** Trade the refresh token for new tokens; a used one that comes back late revokes the session. `POST /auth/sessions:refresh` */
   refreshSession: (call: Call & {
     readonly body: {
       /** Trades once for new tokens (svcr_…). */
@@ -6601,6 +6658,15 @@ export interface Operations {
     readonly body: SessionElevate
     readonly stepUp?: string
   }) => Promise<ElevatedSession>
+  /** Prove once more who is calling, by signing in at a provider anew; the token serves one privileged call. `POST /auth/step-up:provider` */
+  stepUpByProvider: (call: Call & {
+    readonly body: ProviderStepUp
+  }) => Promise<{
+    /** The proof (svcu_…): send it once as `X-Service-Step-Up`. */
+    readonly step_up_token: string
+    /** Until when it serves; null: until it is revoked. */
+    readonly expires_at: string
+  }>
   /** Change the password; every other session ends. `POST /auth/password` */
   changePassword: (call: Call & {
     readonly body: {
@@ -6794,6 +6860,13 @@ export interface Operations {
     /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, AccountWithoutProvider, false>
+  /** The workspace's only identity provider of its own. `GET /identity-provider` */
+  getOnlyProvider: (call?: Call & {}) => Promise<WorkspaceIdentityProvider>
+  /** Set the workspace's only identity provider of its own; where there is none it is added, switched on. `PUT /identity-provider` */
+  setOnlyProvider: (call: Call & {
+    readonly body: IdentityProviderConfiguration
+    readonly ifMatch?: number | string
+  }) => Promise<WorkspaceIdentityProvider>
   /** Who is calling. `GET /accounts/me` */
   getOwnAccount: (call?: Call & {}) => Promise<OwnAccount>
   /** The accounts of the workspace, oldest first. `GET /accounts` */
@@ -6889,7 +6962,7 @@ export interface Operations {
       readonly accountId: string
     }
     readonly body: AddressAdd
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<AddressAsked>
   /** Take an address from the account; it is told, and signs in no more. `DELETE /accounts/{accountId}/addresses/{addressId}` */
   removeAddress: (call: Call & {
@@ -6899,7 +6972,7 @@ export interface Operations {
       /** The id of the address. */
       readonly addressId: string
     }
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<void>
   /** Confirm an address of the own account with the token of the mail. `POST /auth/address:confirm` */
   confirmAddress: (call: Call & {
@@ -6917,7 +6990,7 @@ export interface Operations {
       readonly accountId: string
     }
     readonly idempotencyKey?: string
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<StartPassword>
   /** What the caller has to know whatever it does, worst first. `GET /accounts/me/emergency-notices` */
   listEmergencyNotices: (call?: Call & {}) => Promise<{
@@ -8599,6 +8672,7 @@ export const operations = {
   verifySignIn: {"method":"POST","path":"/auth/sessions:verify","sends":"json","anonymous":true},
   linkIdentity: {"method":"POST","path":"/auth/sessions:link","sends":"json"},
   elevateSession: {"method":"POST","path":"/auth/sessions:elevate","sends":"json"},
+  stepUpByProvider: {"method":"POST","path":"/auth/step-up:provider","sends":"json"},
   changePassword: {"method":"POST","path":"/auth/password","sends":"json"},
   checkPassword: {"method":"POST","path":"/auth/password:check","sends":"json","anonymous":true},
   forgetPassword: {"method":"POST","path":"/auth/password:forgot","sends":"json","anonymous":true},
@@ -8625,6 +8699,8 @@ export const operations = {
   offerProvider: {"method":"POST","path":"/identity-providers/{providerId}:offer","sends":"json"},
   listPresets: {"method":"GET","path":"/identity-provider-presets","reads":true},
   listAccountsWithoutProvider: {"method":"GET","path":"/tenant/accounts-without-provider","reads":true,"paged":true},
+  getOnlyProvider: {"method":"GET","path":"/identity-provider","reads":true},
+  setOnlyProvider: {"method":"PUT","path":"/identity-provider","sends":"json"},
   getOwnAccount: {"method":"GET","path":"/accounts/me","reads":true},
   listAccounts: {"method":"GET","path":"/accounts","reads":true,"paged":true},
   getAccount: {"method":"GET","path":"/accounts/{accountId}","reads":true},

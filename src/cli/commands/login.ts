@@ -182,11 +182,7 @@ export default class Login extends BaseCommand {
 }
 
 /** Signs in; the second factor, where there is one, is shown with the challenge, and the password not sent again. */
-function signedIn(
-  caller: Caller,
-  body: Proof,
-  codes: Codes,
-): Promise<Session> {
+function signedIn(caller: Caller, body: Proof, codes: Codes): Promise<Session> {
   let challenge: string | undefined
   return withSecondFactor(codes, async (shown) => {
     if (challenge !== undefined)

@@ -141,7 +141,9 @@ async function providers(scene: Scene): Promise<void> {
     await show('finishOidc', { body: { flow_token: started.flow_token, code, state, iss } }, null)
     await returning(scene, server, provider.id)
     await show('removeProvider', at)
-    await show('setOnlyProvider', { body: { issuer: server.issuer, client_id: server.clientId, display_name: 'Acme SSO' } })
+    await show('setOnlyProvider', {
+      body: { issuer: server.issuer, client_id: server.clientId, display_name: 'Acme SSO' },
+    })
     await show('getOnlyProvider')
   } finally {
     await server.close()
@@ -162,7 +164,11 @@ async function returning({ show, ask, steady, ada }: Scene, server: OidcProvider
     return { flow_token, code, state, iss }
   }
   await show('linkIdentity', { body: await come('LINK') }, session)
-  const proof = await show('stepUpByProvider', { body: { ...(await come('STEP_UP')), operation: 'elevateSession' } }, session)
+  const proof = await show(
+    'stepUpByProvider',
+    { body: { ...(await come('STEP_UP')), operation: 'elevateSession' } },
+    session,
+  )
   await show('elevateSession', { body: { minutes: 10 }, stepUp: proof.step_up_token }, session)
 }
 

@@ -92,7 +92,8 @@ export const authProblems = {
     status: 403,
     params: ['because'],
     says: 'The password has to be replaced ({because}): it is a start password, or too old.',
-    remedy: 'Set a new password while you sign in: `svc login --new-password-file FILE`, or POST /auth/sessions:set-password.',
+    remedy:
+      'Set a new password while you sign in: `svc login --new-password-file FILE`, or POST /auth/sessions:set-password.',
   },
   'auth.password_reset_disabled': {
     status: 403,
