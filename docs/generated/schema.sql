@@ -1891,8 +1891,15 @@ CREATE TABLE session (
   revoked_at timestamp with time zone,
   elevated_at timestamp with time zone,
   elevated_until timestamp with time zone,
+  device_family text,
+  way text,
+  provider_id uuid,
+  rotated_at timestamp with time zone,
+  further_pairs smallint DEFAULT 0 NOT NULL,
   CONSTRAINT session_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT session_device_family_check CHECK (device_family = ANY (ARRAY['WINDOWS'::text, 'MAC'::text, 'LINUX'::text, 'CHROMEOS'::text, 'IPHONE'::text, 'IPAD'::text, 'ANDROID'::text, 'COMMAND_LINE'::text, 'OTHER'::text])),
   CONSTRAINT session_elevated CHECK ((elevated_at IS NULL) = (elevated_until IS NULL)),
+  CONSTRAINT session_way_check CHECK (way = ANY (ARRAY['PASSWORD'::text, 'PROVIDER'::text, 'INVITATION'::text, 'SET_UP'::text])),
   CONSTRAINT session_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
 CREATE INDEX session_by_account ON session USING btree (tenant_id, account_id, id);

@@ -37,6 +37,7 @@ import type { Entry, Installation } from '../core/kernel/transaction/installatio
 import { type AccountActor, type Actor, actsForInstallation, anyoneFrom } from '../core/kernel/values/actor.ts'
 import { hashToken, isTokenShaped } from '../core/kernel/values/token.ts'
 import { actorOf, type CredentialRow, decideAlike, lookUpCredential, noteUse } from './credential.ts'
+import { deviceFamilyOf } from './device.ts'
 import { workspaceOfHost } from './host.ts'
 import { type KnownTokens, openKnownTokens } from './known-tokens.ts'
 import type { Rate } from './rate.ts'
@@ -103,8 +104,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
 
     async admit(operation, request, pays = 1, ticket = undefined) {
       const { needs } = operation
-      if (needs.caller === 'anyone')
-        return admitStranger(sourceRate, operation, sourceOf(request, config.trustedProxies))
+      if (needs.caller === 'anyone') return admitStranger(sourceRate, operation, request, config)
       const isByTicket = ticket !== undefined && request.headers.authorization === undefined
       const row = isByTicket
         ? await findByTicket(installation, operation, ticket)
@@ -152,9 +152,10 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
 }
 
 /** Refuses request.limited, service.unavailable. */
-async function admitStranger(rate: SourceRate, operation: Operation, source: Parameters<typeof anyoneFrom>[0]) {
+async function admitStranger(rate: SourceRate, operation: Operation, request: Heard, { trustedProxies }: Config) {
+  const source = sourceOf(request, trustedProxies)
   if (operation.needs.caller === 'anyone') await rate.spend(operation, operation.needs.rate, source)
-  return anyoneFrom(source)
+  return anyoneFrom(source, deviceFamilyOf(request.headers['user-agent']))
 }
 
 const lookUpWithWork = ({ id }: Operation, tx: Tx, hash: Buffer, asksForWebhooks: boolean) =>

@@ -93,6 +93,7 @@ function describe(operation: Operation, schemas: Schemas): Document {
     operationId: operation.id,
     tags: [operation.area],
     summary: operation.summary,
+    ...(operation.deprecated ? { deprecated: true } : {}),
     description: descriptionOf(operation),
     ...(needs.caller === 'anyone' ? { security: [] } : {}),
     ...(takesTicket(operation) ? { security: [{ bearer: [] }, {}] } : {}),
@@ -276,6 +277,12 @@ function successOf(operation: Operation, schemas: Schemas): Document {
       ? { ETag: textHeader(operation.success.fixed || operation.success.bytes ? 'Names the bytes.' : '`"<version>"`') }
       : {}),
     ...(location ? { Location: textHeader('Where the created thing is found.') } : {}),
+    ...(operation.deprecated
+      ? {
+          Deprecation: textHeader('Since when another operation should be used (RFC 9745).'),
+          Link: textHeader('The path of that operation, with `rel="successor-version"`.'),
+        }
+      : {}),
     ...(operation.idempotent
       ? { 'Idempotency-Replayed': textHeader('`true` when this is the first answer once more.') }
       : {}),

@@ -590,6 +590,19 @@ export type SecretUnavailableProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The provider does not say that you have signed in there just now. */
+export type IdentityProviderNoFreshSignInProblem = {
+  readonly type: "urn:problem:svc:identity_provider.no_fresh_sign_in"
+  readonly status: 409
+  readonly code: "identity_provider.no_fresh_sign_in"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** Too many failed step-ups; step-ups of this account are locked. */
 export type AuthStepUpLockedProblem = {
   readonly type: "urn:problem:svc:auth.step_up_locked"
@@ -788,6 +801,22 @@ export type IdentityProviderAlreadyWithdrawnProblem = {
   readonly code: "identity_provider.already_withdrawn"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The workspace has {count} identity providers of its own, so none is the only one. */
+export type IdentityProviderManyProblem = {
+  readonly type: "urn:problem:svc:identity_provider.many"
+  readonly status: 409
+  readonly code: "identity_provider.many"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** How many there are. */
+    readonly count: number
+  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -1806,6 +1835,19 @@ export type BackupStateProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** There is no database in which a backup can be restored for a try. */
+export type BackupNoScratchProblem = {
+  readonly type: "urn:problem:svc:backup.no_scratch"
+  readonly status: 409
+  readonly code: "backup.no_scratch"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The daemon may not call this target. */
 export type WebhookTargetForbiddenProblem = {
   readonly type: "urn:problem:svc:webhook.target_forbidden"
@@ -2271,13 +2313,14 @@ export type BackupSchedule = {
   readonly target_id: string
   /** When it runs: minute, hour, day of the month, month, day of the week. */
   readonly cron: string
+  /** An IANA zone, on whose clocks the expression is read. */
   readonly time_zone: string
   /** The workspaces that an operator's schedule backs up; null: it is a workspace's own. */
   readonly tenants: "ALL" | (readonly string[]) | null
   /** How many of its backups are kept, by which rules. */
   readonly keep: BackupKeep
   /** How each of its backups is verified. */
-  readonly verify: "HASHES"
+  readonly verify: "HASHES" | "RESTORE"
   /** Who can read its backups besides the installation. */
   readonly recipients: readonly string[]
   /** Whether it runs. */
@@ -2316,7 +2359,8 @@ export type BackupScheduleUpdate = {
   readonly tenants?: "ALL" | (readonly string[])
   /** Members that are absent have their usual value. */
   readonly keep?: NewBackupKeep
-  readonly verify?: "HASHES"
+  /** How each of its backups is verified, at once. */
+  readonly verify?: "HASHES" | "RESTORE"
   /** Who can read its backups besides the installation. */
   readonly recipients?: readonly string[]
   /** Whether it runs. */
@@ -2361,7 +2405,7 @@ export type BackupTargetConfig = {
 
 export type BackupVerification = {
   /** How it was verified. */
-  readonly depth: "HASHES"
+  readonly depth: "HASHES" | "RESTORE"
   /** When it happened. */
   readonly at: string
   /** Whether it went well. */
@@ -2371,8 +2415,8 @@ export type BackupVerification = {
 }
 
 export type BackupVerificationRequest = {
-  /** HASHES: every byte is read, decrypted and counted. */
-  readonly depth: "HASHES"
+  /** HASHES: every byte is read, decrypted and counted; RESTORE: it is also loaded into a schema of its own, its keys are checked, and what is written out again is compared. */
+  readonly depth: "HASHES" | "RESTORE"
 }
 
 export type Board = {
@@ -4702,7 +4746,8 @@ export type NewBackupSchedule = {
   readonly tenants?: "ALL" | (readonly string[])
   /** Members that are absent have their usual value. */
   readonly keep?: NewBackupKeep
-  readonly verify?: "HASHES"
+  /** How each of its backups is verified, at once. */
+  readonly verify?: "HASHES" | "RESTORE"
   /** Who can read its backups besides the installation. */
   readonly recipients?: readonly string[]
   /** Whether it runs. */
@@ -5114,6 +5159,25 @@ export type ProblemCode = {
 export type ProviderOffer = {
   /** Whether the workspace has the provider on. */
   readonly offered: boolean
+}
+
+export type ProviderStepUp = {
+  /** From `:start`; keep it in the session of the browser (svcf_…). */
+  readonly flow_token: string
+  /** A stable code, to be read by programs. */
+  readonly code: string
+  /** The state that it is in. */
+  readonly state: string
+  /** Sent back by providers that say who they are (RFC 9207). */
+  readonly iss?: string
+  /** The code that the authenticator app shows. */
+  readonly totp?: string
+  /** Instead of totp; each serves once. */
+  readonly recovery_code?: string
+  /** The operationId the proof is for. */
+  readonly operation?: string
+  /** The id in the path of the call the proof is for. */
+  readonly target_id?: string
 }
 
 export type ProviderWithdrawal = {
@@ -5584,8 +5648,14 @@ export type SessionElevate = {
 
 export type SessionRow = {
   readonly id: string
+  /** What kind of device signed in, as its client said; null: it said nothing, or that was not kept yet. */
+  readonly device_family: "WINDOWS" | "MAC" | "LINUX" | "CHROMEOS" | "IPHONE" | "IPAD" | "ANDROID" | "COMMAND_LINE" | "OTHER" | null
+  /** How the person signed in; null: that was not kept yet. */
+  readonly way: "PASSWORD" | "PROVIDER" | "INVITATION" | "SET_UP" | null
+  /** PROVIDER: the identity provider, which may be gone. */
+  readonly provider_id: string | null
   readonly created_at: string
-  /** When it was last used; null: never. */
+  /** The last use of its tokens, to the minute. */
   readonly last_used_at: string
   /** Whether this call belongs to that session. */
   readonly is_current: boolean
@@ -6436,7 +6506,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | IdentityProviderNoFreshSignInProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdentityProviderManyProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -6556,7 +6626,7 @@ export interface Operations {
       readonly terms_version: string
     }
   }) => Promise<void>
-  /** Trade the refresh token for new tokens; a second use of one revokes the session. `POST /auth/sessions:refresh` */
+  /** Trade the refresh token for new tokens; a used one that comes back late revokes the session. `POST /auth/sessions:refresh` */
   refreshSession: (call: Call & {
     readonly body: {
       /** Trades once for new tokens (svcr_…). */
@@ -6588,6 +6658,15 @@ export interface Operations {
     readonly body: SessionElevate
     readonly stepUp?: string
   }) => Promise<ElevatedSession>
+  /** Prove once more who is calling, by signing in at a provider anew; the token serves one privileged call. `POST /auth/step-up:provider` */
+  stepUpByProvider: (call: Call & {
+    readonly body: ProviderStepUp
+  }) => Promise<{
+    /** The proof (svcu_…): send it once as `X-Service-Step-Up`. */
+    readonly step_up_token: string
+    /** Until when it serves; null: until it is revoked. */
+    readonly expires_at: string
+  }>
   /** Change the password; every other session ends. `POST /auth/password` */
   changePassword: (call: Call & {
     readonly body: {
@@ -6781,6 +6860,13 @@ export interface Operations {
     /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, AccountWithoutProvider, false>
+  /** The workspace's only identity provider of its own. `GET /identity-provider` */
+  getOnlyProvider: (call?: Call & {}) => Promise<WorkspaceIdentityProvider>
+  /** Set the workspace's only identity provider of its own; where there is none it is added, switched on. `PUT /identity-provider` */
+  setOnlyProvider: (call: Call & {
+    readonly body: IdentityProviderConfiguration
+    readonly ifMatch?: number | string
+  }) => Promise<WorkspaceIdentityProvider>
   /** Who is calling. `GET /accounts/me` */
   getOwnAccount: (call?: Call & {}) => Promise<OwnAccount>
   /** The accounts of the workspace, oldest first. `GET /accounts` */
@@ -8387,7 +8473,7 @@ export interface Operations {
     readonly ifMatch?: number | string
     readonly stepUp: string
   }) => Promise<Backup>
-  /** Read every byte of a backup at its target, decrypt it and count it, as a job. `POST /backups/{backupId}:verify` */
+  /** Read a backup back to its last byte, or restore it for a try, as a job. `POST /backups/{backupId}:verify` */
   verifyBackup: (call: Call & {
     readonly params: {
       /** The id of the backup. */
@@ -8586,6 +8672,7 @@ export const operations = {
   verifySignIn: {"method":"POST","path":"/auth/sessions:verify","sends":"json","anonymous":true},
   linkIdentity: {"method":"POST","path":"/auth/sessions:link","sends":"json"},
   elevateSession: {"method":"POST","path":"/auth/sessions:elevate","sends":"json"},
+  stepUpByProvider: {"method":"POST","path":"/auth/step-up:provider","sends":"json"},
   changePassword: {"method":"POST","path":"/auth/password","sends":"json"},
   checkPassword: {"method":"POST","path":"/auth/password:check","sends":"json","anonymous":true},
   forgetPassword: {"method":"POST","path":"/auth/password:forgot","sends":"json","anonymous":true},
@@ -8612,6 +8699,8 @@ export const operations = {
   offerProvider: {"method":"POST","path":"/identity-providers/{providerId}:offer","sends":"json"},
   listPresets: {"method":"GET","path":"/identity-provider-presets","reads":true},
   listAccountsWithoutProvider: {"method":"GET","path":"/tenant/accounts-without-provider","reads":true,"paged":true},
+  getOnlyProvider: {"method":"GET","path":"/identity-provider","reads":true},
+  setOnlyProvider: {"method":"PUT","path":"/identity-provider","sends":"json"},
   getOwnAccount: {"method":"GET","path":"/accounts/me","reads":true},
   listAccounts: {"method":"GET","path":"/accounts","reads":true,"paged":true},
   getAccount: {"method":"GET","path":"/accounts/{accountId}","reads":true},

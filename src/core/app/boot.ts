@@ -64,7 +64,11 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
   try {
     const address = await migratedAddress(config, held, options)
     const keyring = liveKeyring(await openKeyring(config, held?.owner, options))
-    const installation = openInstallation(config, address, keyring, { ...options, copies: openLedgerCopies })
+    const installation = openInstallation(config, address, keyring, {
+      ...options,
+      owner: held?.owner,
+      copies: openLedgerCopies,
+    })
     const life = signOfLife(address)
     let use: KeyringInUse
     try {

@@ -21,6 +21,7 @@ export type JournalAction =
   | 'tenant.backup_removed'
   | 'tenant.backup_verification_requested'
   | 'tenant.backup_verification_failed'
+  | 'tenant.backup_gone_under_hold'
   | 'tenant.backups_removed'
   | 'backup_schedule.created'
   | 'backup_schedule.changed'

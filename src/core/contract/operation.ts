@@ -155,6 +155,11 @@ export interface Operation {
   readonly ifMatch?: true
   /** The answer contains a secret that is shown only once; if it is stored, it is sealed. */
   readonly secret?: true
+  /**
+   * Served for clients of before: since which day clients should use another, and the path of that. Each answer says both
+   * (`Deprecation`, `Link`).
+   */
+  readonly deprecated?: { readonly since: string; readonly successor: string }
   /** Whether `svc --recovery` may run it directly on the database; if not, the reason. */
   readonly recovery: 'allowed' | { readonly refused: string }
   /** Decisions of ours where the specification leaves something open. */

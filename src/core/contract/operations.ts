@@ -42,7 +42,7 @@ import { noticeOperations } from './operators/notice.ts'
 import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
-import { providerOperations, providerSignInOperations } from './providers/operations.ts'
+import { onlyProviderOperations, providerOperations, providerSignInOperations } from './providers/operations.ts'
 import { purgeOperations, retentionOperations } from './retention/operations.ts'
 import { searchOperations } from './search/operations.ts'
 import { secondFactorOperations } from './second-factor/operations.ts'
@@ -70,6 +70,7 @@ export const operations = {
   ...serviceAccountOperations,
   ...providerSignInOperations,
   ...providerOperations,
+  ...onlyProviderOperations,
   ...identityOperations,
   ...accountOperations,
   ...preferenceOperations,

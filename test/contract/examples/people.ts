@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { type Release, readRelease } from '../../../src/core/kernel/egress/guard.ts'
 import { mintToken } from '../../../src/core/kernel/values/token.ts'
 import { codeAt } from '../../kit/authenticator.ts'
-import { oidcProvider, redirectUri } from '../../kit/oidc-provider.ts'
+import { type OidcProvider, oidcProvider, redirectUri } from '../../kit/oidc-provider.ts'
 import { told } from '../../notifications/telling-kit.ts'
 import { password, type Scene } from './scene.ts'
 
@@ -111,7 +111,8 @@ async function secondFactor({ show, ask, ada, sql, steady, daemon }: Scene): Pro
   await show('disableSecondFactor', { stepUp, body: {} }, session)
 }
 
-async function providers({ show, steady }: Scene): Promise<void> {
+async function providers(scene: Scene): Promise<void> {
+  const { show, steady } = scene
   const server = await oidcProvider()
   steady.rename(server.issuer, 'https://sso.acme.example')
   try {
@@ -148,10 +149,37 @@ async function providers({ show, steady }: Scene): Promise<void> {
     steady.rename(code, 'Wq8Zr2Lk5TnVx0')
     steady.rename(state, 'Kq3vR1nTz0')
     await show('finishOidc', { body: { flow_token: started.flow_token, code, state, iss } }, null)
+    await returning(scene, server, provider.id)
     await show('removeProvider', at)
+    await show('setOnlyProvider', {
+      body: { issuer: server.issuer, client_id: server.clientId, display_name: 'Acme SSO' },
+    })
+    await show('getOnlyProvider')
   } finally {
     await server.close()
   }
+}
+
+/** Ada connects an identity, and steps up with it. */
+async function returning({ show, ask, steady, ada }: Scene, server: OidcProvider, providerId: string): Promise<void> {
+  const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
+  const session = { ...ada, token }
+  const come = async (purpose: 'LINK' | 'STEP_UP') => {
+    server.person('1815-ada')
+    const body = { workspace: 'acme', provider_id: providerId, redirect_uri: redirectUri, purpose }
+    const { authorization_url, flow_token } = await ask('startOidc', { body }, null)
+    const { code = '', state = '', iss = '' } = await server.browse(authorization_url)
+    steady.rename(code, 'Wq8Zr2Lk5TnVx0')
+    steady.rename(state, 'Kq3vR1nTz0')
+    return { flow_token, code, state, iss }
+  }
+  await show('linkIdentity', { body: await come('LINK') }, session)
+  const proof = await show(
+    'stepUpByProvider',
+    { body: { ...(await come('STEP_UP')), operation: 'elevateSession' } },
+    session,
+  )
+  await show('elevateSession', { body: { minutes: 10 }, stepUp: proof.step_up_token }, session)
 }
 
 export async function identity(scene: Scene): Promise<void> {

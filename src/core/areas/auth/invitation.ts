@@ -88,7 +88,7 @@ export async function redeemInvitation(
       if (is_mailed) await confirmPrimary(ctx, { tenantId, accountId })
       else await askToConfirmPrimary(ctx, { tenantId, accountId })
       await ctx.record('identity.account.joined', { id: accountId, kind: 'PERSON', state: 'ACTIVE' })
-      return startSession(ctx, tenantId, accountId)
+      return startSession(ctx, tenantId, accountId, { way: 'INVITATION' })
     }),
   )
 }

@@ -67,6 +67,18 @@ export async function stepUp(
   const refusal = (await refusalOf(ctx, actor, verdict)) ?? (await refusalOfFactor(ctx, actor, body, 'STEP_UP'))
   if (refusal) return refusal
 
+  return grantProof(ctx, body)
+}
+
+/**
+ * Writes a proof of the caller, for what the request names, and answers its token. Refuses auth.unauthenticated where the
+ * caller's credential has just ended.
+ */
+export async function grantProof(
+  ctx: Ctx,
+  body: Pick<Received<typeof ops.stepUp>['body'], 'operation' | 'target_id'>,
+): Promise<Answer<typeof ops.stepUp>> {
+  const actor = ctx.account
   const { token, hash } = mintToken('stepUp')
   const [, [row]] = await Promise.all([
     holdBearer(ctx, actor),
@@ -99,7 +111,7 @@ export async function refusalOf(ctx: Ctx, actor: AccountActor, verdict: Verdict)
   return new Problem('auth.sign_in_failed')
 }
 
-const locked = (seconds: number) =>
+export const locked = (seconds: number) =>
   new Problem('auth.step_up_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
 
 /**

@@ -6,7 +6,7 @@ import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
 import { createBackup, vetRecipients } from './backups/creation.ts'
 import { getBackup, listBackups } from './backups/list.ts'
 import { removeBackup } from './backups/removal.ts'
-import { verifyBackup } from './backups/verification.ts'
+import { verifyBackup, vetVerification } from './backups/verification.ts'
 import { listArchives, readArchives } from './listing.ts'
 import { probeTarget, testBackupTarget } from './probe.ts'
 import {
@@ -28,7 +28,7 @@ export const backupHandlers = {
   createBackup: withWork(vetRecipients, createBackup),
   getBackup,
   removeBackup,
-  verifyBackup,
+  verifyBackup: withWork(vetVerification, verifyBackup),
   listBackupSchedules,
   createBackupSchedule: withWork(vetScheduleRecipients, createBackupSchedule),
   changeBackupSchedule: withWork(vetScheduleRecipients, changeBackupSchedule),

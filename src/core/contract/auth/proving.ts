@@ -1,11 +1,11 @@
-/** Proving who it is: the second step of a sign-in. Spec: people 4. */
+/** Proving who it is: the second step of a sign-in, joining an identity, elevating a session, step-up by a provider. Spec: people 4. */
 import { z } from 'zod'
 import { identities } from '../identity/accounts.ts'
 import { type Asking, defineOperations } from '../operation.ts'
 import { returnMembers } from '../providers/operations.ts'
 import { secondFactorMembers } from '../second-factor/operations.ts'
-import { moment, text } from '../vocabulary.ts'
-import { Session } from './operations.ts'
+import { moment, text, uuid } from '../vocabulary.ts'
+import { ownAffairs, Session } from './operations.ts'
 
 const token = text(1, 200)
 /** What the provider sent the browser back with; a call by a link has none of it. */
@@ -106,6 +106,37 @@ export const provingOperations = defineOperations('auth', {
     assumed: [
       'to end it takes no proof; a further call with a proof counts anew',
       'it ends with the session, and with whatever ends the proofs of the account: a new password, any change of the second factor',
+    ],
+  },
+  stepUpByProvider: {
+    method: 'POST',
+    path: '/auth/step-up:provider',
+    summary: 'Prove once more who is calling, by signing in at a provider anew; the token serves one privileged call',
+    spec: 'people 4, N21',
+    body: z
+      .strictObject({
+        ...returnMembers,
+        ...secondFactorMembers,
+        operation: text(1, 64).optional().describe('the operationId the proof is for'),
+        target_id: uuid.optional().describe('the id in the path of the call the proof is for'),
+      })
+      .meta({ id: 'ProviderStepUp' }),
+    success: { status: 201, answer: z.object({ step_up_token: z.string(), expires_at: moment }) },
+    refuses: [
+      'auth.sign_in_failed',
+      'identity_provider.no_fresh_sign_in',
+      'auth.step_up_locked',
+      'auth.second_factor_required',
+      'auth.second_factor_failed',
+      'secret.unavailable',
+    ],
+    secret: true,
+    needs: { caller: 'account', withoutSecondFactor: true },
+    recovery: ownAffairs.recovery,
+    assumed: [
+      'the identity is one of the caller’s account, and the flow one with the purpose STEP_UP; any other is spent, and 401',
+      'a second factor that is missing or wrong leaves the flow open: the same call once more, with a code',
+      'the account of an operator steps up by the installation’s providers only',
     ],
   },
 })

@@ -31,7 +31,7 @@ const BackupSchedule = z
     name: z.string(),
     target_id: uuid,
     cron: z.string(),
-    time_zone: z.string(),
+    time_zone: z.string().describe('an IANA zone, on whose clocks the expression is read'),
     tenants: z
       .union([z.literal('ALL'), z.array(uuid)])
       .nullable()
@@ -76,7 +76,7 @@ const members = {
     .union([z.literal('ALL'), z.array(uuid).min(1).max(mostTenants)])
     .describe('whom an operator’s schedule backs up; for others it is their own workspace'),
   keep: NewKeep.describe('members that are absent have their usual value'),
-  verify: z.enum(depths),
+  verify: z.enum(depths).describe('how each of its backups is verified, at once'),
   recipients: z.array(ageRecipient).max(5).describe('who can read its backups besides the installation'),
   is_enabled: z.boolean(),
 }

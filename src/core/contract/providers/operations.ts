@@ -109,6 +109,7 @@ const params = z.strictObject({ providerId: uuid })
 const own = { caller: 'workspace', scope: 'workspace:admin', role: 'OWNER' } as const
 const reading = { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' } as const
 const recovery = { refused: "it is the workspace's own affair; operators have /admin/identity-providers" } as const
+const deprecated = { since: '2026-11-25', successor: '/identity-providers' } as const
 export const configurationRefusals = [
   'egress.forbidden',
   'identity_provider.discovery_failed',
@@ -212,6 +213,35 @@ export const providerOperations = defineOperations('auth', {
     needs: reading,
     refuses: ['cursor.invalid'],
     recovery,
+  },
+})
+
+/** For clients of before, when a workspace had one provider of its own. */
+export const onlyProviderOperations = defineOperations('auth', {
+  getOnlyProvider: {
+    method: 'GET',
+    path: '/identity-provider',
+    summary: "The workspace's only identity provider of its own",
+    spec: 'people 4, N22',
+    success: { status: 200, answer: WorkspaceIdentityProvider },
+    needs: reading,
+    refuses: ['not_found', 'identity_provider.many'],
+    deprecated,
+    recovery,
+  },
+  setOnlyProvider: {
+    method: 'PUT',
+    path: '/identity-provider',
+    summary: "Set the workspace's only identity provider of its own; where there is none it is added, switched on",
+    spec: 'people 4, N23',
+    body: IdentityProviderConfiguration,
+    success: { status: 200, answer: WorkspaceIdentityProvider },
+    needs: own,
+    refuses: [...configurationRefusals, 'identity_provider.many'],
+    ifMatch: true,
+    deprecated,
+    recovery,
+    assumed: ['of two at once that find none, one adds it and the other changes it'],
   },
 })
 

@@ -31,4 +31,5 @@ export const lockClasses = {
   addresses: 7375,
   notifications: 7383,
   backupSchedules: 7385,
+  ownProviders: 7380,
 } as const

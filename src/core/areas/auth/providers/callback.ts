@@ -90,7 +90,7 @@ export async function finishOidc(
         )
       }
       if (!arrival) await endChallengesOfFlow(ctx, tenantId, accountId, flow.id)
-      return startSession(ctx, tenantId, accountId)
+      return startSession(ctx, tenantId, accountId, { way: 'PROVIDER', providerId: provider.id })
     }),
   )
 }

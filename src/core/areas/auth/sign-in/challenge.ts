@@ -81,7 +81,13 @@ export async function verifySignIn(ctx: Ctx, { body }: Received<typeof ops.verif
       if (refusal) return refusal
 
       await endWithFlow(ctx, challenge)
-      return startSession(ctx, tenantId, accountId)
+      const { provider_id: providerId } = challenge
+      return startSession(
+        ctx,
+        tenantId,
+        accountId,
+        providerId === null ? { way: 'PASSWORD' } : { way: 'PROVIDER', providerId },
+      )
     }),
   )
 }

@@ -94,7 +94,7 @@ export async function signIn(
   if (verdict.needsNewPassword) refuse('auth.password_expired', { because: verdict.needsNewPassword })
   const { accountId } = verdict
   const { tenantId } = verdict.facts
-  const outcome = await enter(ctx, verdict, body, () => startSession(ctx, tenantId, accountId))
+  const outcome = await enter(ctx, verdict, body, () => startSession(ctx, tenantId, accountId, { way: 'PASSWORD' }))
   return asksForFactor(outcome)
     ? ctx.inWorkspace(tenantId, () => withChallenge(ctx, { tenantId, accountId }, outcome))
     : outcome
@@ -225,7 +225,7 @@ export async function signInWithNewPassword(
     await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
     await ctx.record('identity.account.password_changed', { id: accountId })
     if (verdict.needsNewPassword === 'START') await activate(ctx, tenantId, accountId)
-    return startSession(ctx, tenantId, accountId)
+    return startSession(ctx, tenantId, accountId, { way: 'PASSWORD' })
   })
 }
 

@@ -4,7 +4,11 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 export async function record(
   ctx: Ctx,
   tenant: { readonly id: string; readonly slug: string },
-  action: 'tenant.backup_requested' | 'tenant.backup_removed' | 'tenant.backup_verification_requested',
+  action:
+    | 'tenant.backup_requested'
+    | 'tenant.backup_removed'
+    | 'tenant.backup_gone_under_hold'
+    | 'tenant.backup_verification_requested',
   backup: { readonly id: string; readonly targetId: string },
 ): Promise<void> {
   const evidence = { subject: { kind: 'backup', id: backup.id }, params: { target_id: backup.targetId } }

@@ -3,8 +3,6 @@
  * itself into the row, in the transactions that move its job. Spec: Keeping, 3.
  */
 import { z } from 'zod'
-import type { Verification } from '../../../contract/backup/backups.ts'
-import { installationScope } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
@@ -12,6 +10,7 @@ import { resumeLost } from '../../jobs/resume.ts'
 import type { Claim } from '../../jobs/run.ts'
 import { type ArchiveWork, attemptArchive, type MadeArchive, mostAttempts } from '../archive-attempt.ts'
 import { underAge } from '../archive-form.ts'
+import { findRules } from '../schedules/row.ts'
 import { queueVerification } from './verification.ts'
 
 const work: ArchiveWork = {
@@ -74,10 +73,7 @@ async function verifyAsScheduled(ctx: Ctx, tenantId: string, jobId: string): Pro
     where tenant_id = ${tenantId} and job_id = ${jobId} and due_at is not null and state = 'COMPLETE'`
   if (!backup) return
   const { id: backup_id, schedule_id } = backup
-  const [schedule] = await ctx.asInstallation(
-    () => tx<{ verify: Verification['depth'] }[]>`
-      select verify from backup_schedule where tenant_id in (${tenantId}, ${installationScope}) and id = ${schedule_id}`,
-  )
+  const schedule = await findRules(ctx, tenantId, schedule_id)
   const verifyJobId = await queueVerification(ctx, tenantId, { backup_id, depth: schedule?.verify ?? 'HASHES' })
   void tx`update backup set verify_job_id = ${verifyJobId} where tenant_id = ${tenantId} and id = ${backup_id}`
 }

@@ -115,9 +115,15 @@ async function remove(
     throw error
   }
   failpoint('backup.removed')
-  await installation.transaction(
-    worker,
-    { tenantId },
-    ({ tx }) => tx`delete from backup where tenant_id = ${tenantId} and id = ${id} and state = 'REMOVING'`,
-  )
+  await installation.transaction(worker, { tenantId }, (ctx) => end(ctx, { id, target_id, tenant_id: tenantId }))
+}
+
+/** The end of the row. A hold that came while the target was at work could not stop it: whoever placed it learns of it. */
+async function end(ctx: Ctx, { id, target_id, tenant_id: tenantId }: Omit<Leaving, 'path'>): Promise<void> {
+  const { tx } = ctx
+  const gone = await tx`delete from backup where tenant_id = ${tenantId} and id = ${id} and state = 'REMOVING'`
+  const [held] = await tx`select from legal_hold where tenant_id = ${tenantId} and released_at is null limit 1`
+  if (gone.count === 0 || !held) return
+  const [tenant] = await tx<{ id: string; slug: string }[]>`select id, slug from tenant where id = ${tenantId}`
+  if (tenant) await record(ctx, tenant, 'tenant.backup_gone_under_hold', { id, targetId: target_id })
 }

@@ -6,13 +6,12 @@
  * The newest good one of the workspace stays, and all stay while a legal hold is in force: then the rules wait for its release.
  * Spec: Keeping, 1 (Clocks) and 3 (Keeping).
  */
-import type { Keep } from '../../../contract/backup/schedules.ts'
-import { installationScope } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import type { SystemActor } from '../../../kernel/values/actor.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { lockBackups } from '../backups/row.ts'
+import { findRules } from '../schedules/row.ts'
 import { ruledBy } from './rules.ts'
 
 /** Schedules of one run; the next one goes on. */
@@ -52,10 +51,7 @@ interface Candidate {
 async function apply(ctx: Ctx, tenantId: string, scheduleId: string, now: number): Promise<void> {
   const { tx } = ctx
   void lockBackups(ctx, tenantId)
-  const [schedule] = await ctx.asInstallation(
-    () => tx<{ keep: Keep; time_zone: string }[]>`
-      select keep, time_zone from backup_schedule where tenant_id in (${tenantId}, ${installationScope}) and id = ${scheduleId}`,
-  )
+  const schedule = await findRules(ctx, tenantId, scheduleId)
   const [held] = await tx`select from legal_hold where tenant_id = ${tenantId} and released_at is null limit 1`
   if (held) return
   const ended = schedule ? await readEnded(ctx, tenantId, scheduleId) : []

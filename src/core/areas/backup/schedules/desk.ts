@@ -86,13 +86,14 @@ export async function changeBackupSchedule(
   if (members.length === 0) return scheduleOf(held)
 
   const isMoved = members.some((name) => ['cron', 'time_zone', 'is_enabled'].includes(name))
-  const nextRun = !next.is_enabled ? null : isMoved ? nextRunOf(next, await ctx.now()) : held.next_run_at
+  const now = await ctx.now()
+  const nextRun = !next.is_enabled ? null : isMoved ? nextRunOf(next, now) : held.next_run_at
   const isElsewhere = members.includes('target_id')
   const [row] = await tx<ScheduleRow[]>`
     update backup_schedule set name = ${next.name}, target_id = ${next.target_id}, cron = ${next.cron}, time_zone = ${next.time_zone},
       tenants = ${next.tenants === null ? null : tx.json(next.tenants)}, keep = ${tx.json(next.keep)}, verify = ${next.verify},
       recipients = ${tx.json(next.recipients)}, is_enabled = ${next.is_enabled}, next_run_at = ${nextRun},
-      planned_at = case when ${isMoved} then now() else planned_at end,
+      planned_at = case when ${isMoved} then ${now}::timestamptz else planned_at end,
       paused_reason = case when ${isElsewhere} then null else paused_reason end,
       consecutive_failures = case when ${isElsewhere} then 0 else consecutive_failures end,
       updated_at = now(), version = version + 1

@@ -13,14 +13,18 @@ const mailedFrom = 3
 export async function noteFailures(ctx: Ctx, scope: string, scheduleId: string): Promise<void> {
   const { tx } = ctx
   const [row] = await tx<{ failures: number; is_due: boolean; now: string }[]>`
-    update backup_schedule set consecutive_failures = consecutive_failures + 1
-    where tenant_id = ${scope} and id = ${scheduleId}
-    returning consecutive_failures as failures, now() as now,
-      mailed_at is null or mailed_at <= now() - interval '7 days' or mailed_at > now() as is_due`
-  if (!row || row.failures < mailedFrom || !row.is_due) return
+    select consecutive_failures + 1 as failures, now() as now,
+      mailed_at is null or mailed_at <= now() - interval '7 days' or mailed_at > now() as is_due
+    from backup_schedule where tenant_id = ${scope} and id = ${scheduleId} for update`
+  if (!row) return
+  const { failures } = row
+  const isMailed = failures >= mailedFrom && row.is_due
+  void tx`
+    update backup_schedule set consecutive_failures = ${failures} where tenant_id = ${scope} and id = ${scheduleId}`
+  if (!isMailed) return
   void tx`update backup_schedule set mailed_at = now() where tenant_id = ${scope} and id = ${scheduleId}`
   const action = 'backup_schedule.failing'
-  const evidence = { subject: { kind: 'backup_schedule', id: scheduleId }, params: { failures: row.failures } }
+  const evidence = { subject: { kind: 'backup_schedule', id: scheduleId }, params: { failures } }
   if (scope === installationScope) {
     await tellOperators(ctx, 'backups_failing_told', await ctx.journal(action, null, evidence))
     return

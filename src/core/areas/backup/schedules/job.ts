@@ -56,11 +56,11 @@ async function planAgain(installation: Installation): Promise<void> {
   await installation.transaction(worker, {}, async ({ tx }) => {
     const found = await tx<Planned[]>`
       select tenant_id, id, cron, time_zone, now() as now from backup_schedule
-      where next_run_at is not null and planned_at > now() + interval '1 minute' order by planned_at desc limit ${most} for update skip locked`
+      where next_run_at is not null and planned_at > now() + interval '1 minute' order by planned_at desc limit ${most}`
     for (const one of found)
       void tx`
         update backup_schedule set next_run_at = ${nextRunOf(one, one.now)}, planned_at = now()
-        where tenant_id = ${one.tenant_id} and id = ${one.id}`
+        where tenant_id = ${one.tenant_id} and id = ${one.id} and next_run_at is not null and planned_at > now() + interval '1 minute'`
   })
 }
 

@@ -60,6 +60,24 @@ export async function checkTenants(ctx: Ctx, tenants: BackupSchedule['tenants'] 
   if (unknown >= 0) refuseMember(`/tenants/${unknown}`, 'reference.unknown')
 }
 
+interface RulesOfSchedule {
+  readonly verify: BackupSchedule['verify']
+  readonly keep: BackupSchedule['keep']
+  readonly time_zone: string
+}
+
+/** What a schedule says of its backups: one of the workspace, or of the installation; undefined: it was removed. In either role. */
+export function findRules(ctx: Ctx, tenantId: string, scheduleId: string): Promise<RulesOfSchedule | undefined> {
+  return ctx.asInstallation(async () => {
+    for (const scope of [tenantId, installationScope]) {
+      const [found] = await ctx.tx<RulesOfSchedule[]>`
+        select verify, keep, time_zone from backup_schedule where tenant_id = ${scope} and id = ${scheduleId}`
+      if (found) return found
+    }
+    return undefined
+  })
+}
+
 /** When it runs next behind a moment, delay included. */
 export function nextRunOf(row: Pick<BackupSchedule, 'id' | 'cron' | 'time_zone'>, after: string): string {
   const delay = jitterMs(row.id)
