@@ -49,6 +49,7 @@ export async function confirmAddress(
   if (!found) refuse('auth.confirmation_invalid')
   await lockAddress(ctx, tenantId, found.email)
   void lockAccount(ctx, holder)
+  void completeAddresses(ctx, holder)
   // A separate statement sees what was committed while this one waited for the locks.
   const asked = await findAsked(ctx, holder, body.token)
   if (!asked) refuse('auth.confirmation_invalid')
