@@ -1636,7 +1636,17 @@ CREATE TABLE session (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   last_used_at timestamp with time zone DEFAULT now() NOT NULL,
   revoked_at timestamp with time zone,
+  elevated_at timestamp with time zone,
+  elevated_until timestamp with time zone,
+  device_family text,
+  way text,
+  provider_id uuid,
+  rotated_at timestamp with time zone,
+  further_pairs smallint DEFAULT 0 NOT NULL,
   CONSTRAINT session_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT session_device_family_check CHECK (device_family = ANY (ARRAY['WINDOWS'::text, 'MAC'::text, 'LINUX'::text, 'CHROMEOS'::text, 'IPHONE'::text, 'IPAD'::text, 'ANDROID'::text, 'COMMAND_LINE'::text, 'OTHER'::text])),
+  CONSTRAINT session_elevated CHECK ((elevated_at IS NULL) = (elevated_until IS NULL)),
+  CONSTRAINT session_way_check CHECK (way = ANY (ARRAY['PASSWORD'::text, 'PROVIDER'::text, 'INVITATION'::text, 'SET_UP'::text])),
   CONSTRAINT session_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
 CREATE INDEX session_by_account ON session USING btree (tenant_id, account_id, id);
@@ -1663,6 +1673,32 @@ CREATE POLICY installation ON setting TO svc_installation USING (true) WITH CHEC
 GRANT DELETE, INSERT, SELECT, UPDATE ON setting TO svc_installation;
 GRANT SELECT (name, value) ON setting TO svc_tenant;
 
+CREATE TABLE sign_in_challenge (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  hash bytea NOT NULL,
+  way text NOT NULL,
+  provider_id uuid,
+  flow_id uuid,
+  issued_at timestamp with time zone DEFAULT now() NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone,
+  CONSTRAINT sign_in_challenge_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT sign_in_challenge_provider CHECK ((way = 'PROVIDER'::text) = (provider_id IS NOT NULL)),
+  CONSTRAINT sign_in_challenge_way_check CHECK (way = ANY (ARRAY['PASSWORD'::text, 'PROVIDER'::text])),
+  CONSTRAINT sign_in_challenge_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+CREATE INDEX sign_in_challenge_by_account ON sign_in_challenge USING btree (tenant_id, account_id);
+CREATE INDEX sign_in_challenge_by_hash ON sign_in_challenge USING btree (hash);
+CREATE INDEX sign_in_challenge_ended ON sign_in_challenge USING btree (expires_at);
+ALTER TABLE sign_in_challenge ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sign_in_challenge FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON sign_in_challenge TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON sign_in_challenge TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, SELECT, UPDATE ON sign_in_challenge TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON sign_in_challenge TO svc_tenant;
+
 CREATE TABLE sign_in_flow (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -1674,7 +1710,10 @@ CREATE TABLE sign_in_flow (
   proved_account_id uuid,
   expires_at timestamp with time zone NOT NULL,
   used_at timestamp with time zone,
+  purpose text DEFAULT 'SIGN_IN'::text NOT NULL,
+  began_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT sign_in_flow_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT sign_in_flow_purpose_check CHECK (purpose = ANY (ARRAY['SIGN_IN'::text, 'LINK'::text, 'STEP_UP'::text])),
   CONSTRAINT sign_in_flow_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
 CREATE INDEX sign_in_flow_by_hash ON sign_in_flow USING btree (hash);
@@ -1685,6 +1724,32 @@ CREATE POLICY installation ON sign_in_flow TO svc_installation USING (true) WITH
 CREATE POLICY one_workspace ON sign_in_flow TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON sign_in_flow TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON sign_in_flow TO svc_tenant;
+
+CREATE TABLE sign_in_link (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  hash bytea NOT NULL,
+  provider_id uuid NOT NULL,
+  issuer text NOT NULL,
+  subject text NOT NULL,
+  email text,
+  account_id uuid,
+  issued_at timestamp with time zone DEFAULT now() NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone,
+  CONSTRAINT sign_in_link_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT sign_in_link_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id),
+  CONSTRAINT sign_in_link_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX sign_in_link_by_account ON sign_in_link USING btree (tenant_id, account_id) WHERE account_id IS NOT NULL;
+CREATE INDEX sign_in_link_by_hash ON sign_in_link USING btree (hash);
+CREATE INDEX sign_in_link_ended ON sign_in_link USING btree (expires_at);
+ALTER TABLE sign_in_link ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sign_in_link FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON sign_in_link TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON sign_in_link TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, SELECT, UPDATE ON sign_in_link TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON sign_in_link TO svc_tenant;
 
 CREATE TABLE step_up (
   tenant_id uuid NOT NULL,

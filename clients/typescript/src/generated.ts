@@ -201,7 +201,7 @@ export type RequestMediaTypeProblem = {
   readonly code: "request.media_type"
   /** What this refusal is about, by name. */
   readonly params: {
-    /** The media type that is taken. */
+    /** What is taken: the media type, or the kind of credential. */
     readonly accepted: string
   }
   /** `urn:uuid:` and the request id. */
@@ -326,7 +326,12 @@ export type AuthSecondFactorRequiredProblem = {
   readonly status: 401
   readonly code: "auth.second_factor_required"
   /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
+  readonly params: {
+    /** What a code is sent with instead of the password, to POST /auth/sessions:verify. */
+    readonly challenge_token?: string
+    /** Until when the challenge serves. */
+    readonly challenge_expires_at?: string
+  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -453,6 +458,148 @@ export type LegalTermsChangedProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The challenge is unknown, used or expired, or what it was made after has changed. */
+export type AuthChallengeInvalidProblem = {
+  readonly type: "urn:problem:svc:auth.challenge_invalid"
+  readonly status: 410
+  readonly code: "auth.challenge_invalid"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** This takes a credential of the kind {accepted}. */
+export type AuthCredentialKindProblem = {
+  readonly type: "urn:problem:svc:auth.credential_kind"
+  readonly status: 403
+  readonly code: "auth.credential_kind"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** What is taken: the media type, or the kind of credential. */
+    readonly accepted: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** This needs a new step-up. */
+export type AuthStepUpRequiredProblem = {
+  readonly type: "urn:problem:svc:auth.step_up_required"
+  readonly status: 401
+  readonly code: "auth.step_up_required"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The account became an operator without a step-up and is on probation until {until}. */
+export type AdminOperatorOnProbationProblem = {
+  readonly type: "urn:problem:svc:admin.operator_on_probation"
+  readonly status: 403
+  readonly code: "admin.operator_on_probation"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** When it ends. */
+    readonly until: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The link is unknown, used or expired. */
+export type AuthLinkInvalidProblem = {
+  readonly type: "urn:problem:svc:auth.link_invalid"
+  readonly status: 410
+  readonly code: "auth.link_invalid"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The provider knows you, but this workspace does not admit you through it. */
+export type AuthNotAdmittedProblem = {
+  readonly type: "urn:problem:svc:auth.not_admitted"
+  readonly status: 403
+  readonly code: "auth.not_admitted"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** Joins the identity to an account, with POST /auth/sessions:link. */
+    readonly link_token?: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Another account of this workspace is connected with the identity. */
+export type AuthIdentityTakenProblem = {
+  readonly type: "urn:problem:svc:auth.identity_taken"
+  readonly status: 409
+  readonly code: "auth.identity_taken"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The account is connected with {limit} identities, which is the most. */
+export type AccountIdentitiesFullProblem = {
+  readonly type: "urn:problem:svc:account.identities_full"
+  readonly status: 409
+  readonly code: "account.identities_full"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The ceiling. */
+    readonly limit: Int64
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** A sealed value cannot be decrypted with the current keyring. */
+export type SecretUnavailableProblem = {
+  readonly type: "urn:problem:svc:secret.unavailable"
+  readonly status: 503
+  readonly code: "secret.unavailable"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The provider does not say that you have signed in there just now. */
+export type IdentityProviderNoFreshSignInProblem = {
+  readonly type: "urn:problem:svc:identity_provider.no_fresh_sign_in"
+  readonly status: 409
+  readonly code: "identity_provider.no_fresh_sign_in"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** Too many failed step-ups; step-ups of this account are locked. */
 export type AuthStepUpLockedProblem = {
   readonly type: "urn:problem:svc:auth.step_up_locked"
@@ -484,19 +631,6 @@ export type AuthResetInvalidProblem = {
   readonly type: "urn:problem:svc:auth.reset_invalid"
   readonly status: 410
   readonly code: "auth.reset_invalid"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** This needs a new step-up. */
-export type AuthStepUpRequiredProblem = {
-  readonly type: "urn:problem:svc:auth.step_up_required"
-  readonly status: 401
-  readonly code: "auth.step_up_required"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
@@ -544,22 +678,6 @@ export type AuthSecondFactorNotBegunProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The account became an operator without a step-up and is on probation until {until}. */
-export type AdminOperatorOnProbationProblem = {
-  readonly type: "urn:problem:svc:admin.operator_on_probation"
-  readonly status: 403
-  readonly code: "admin.operator_on_probation"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** When it ends. */
-    readonly until: string
-  }
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
 /** The account has no second factor. */
 export type AuthSecondFactorAbsentProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_absent"
@@ -591,32 +709,6 @@ export type IdentityProviderUnavailableProblem = {
   readonly type: "urn:problem:svc:identity_provider.unavailable"
   readonly status: 503
   readonly code: "identity_provider.unavailable"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The provider knows you, but this workspace does not admit you through it. */
-export type AuthNotAdmittedProblem = {
-  readonly type: "urn:problem:svc:auth.not_admitted"
-  readonly status: 403
-  readonly code: "auth.not_admitted"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** A sealed value cannot be decrypted with the current keyring. */
-export type SecretUnavailableProblem = {
-  readonly type: "urn:problem:svc:secret.unavailable"
-  readonly status: 503
-  readonly code: "secret.unavailable"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
@@ -706,6 +798,22 @@ export type IdentityProviderAlreadyWithdrawnProblem = {
   readonly code: "identity_provider.already_withdrawn"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The workspace has {count} identity providers of its own, so none is the only one. */
+export type IdentityProviderManyProblem = {
+  readonly type: "urn:problem:svc:identity_provider.many"
+  readonly status: 409
+  readonly code: "identity_provider.many"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** How many there are. */
+    readonly count: number
+  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -2336,6 +2444,16 @@ export type CommentUpdate = {
   readonly media_ids?: readonly string[]
 }
 
+export type ConnectedIdentity = {
+  readonly id: string
+  /** The identity provider. */
+  readonly provider_id: string
+  /** When the identity was connected. */
+  readonly connected_at: string
+  /** When it was last used; null: never. */
+  readonly last_used_at: string
+}
+
 export type Container = {
   readonly id: string
   /** Which of the listed kinds it is. */
@@ -2726,6 +2844,11 @@ export type EffectivePolicies = {
   readonly complete_children: boolean
   /** The group among which items are assigned; null: whoever has a role of the container. */
   readonly auto_assign_group_id: string | null
+}
+
+export type ElevatedSession = {
+  /** Null: the session is not elevated. */
+  readonly elevated_until: string | null
 }
 
 export type EventType = {
@@ -3140,6 +3263,19 @@ export type HoldScope = {
   readonly id?: string | null
   /** Which of the listed kinds it is. */
   readonly kind: "TENANT" | "CONTAINER" | "ITEM" | "ACCOUNT"
+}
+
+export type IdentityLink = {
+  /** Of `auth.not_admitted`; or what a flow with the purpose LINK brought back. */
+  readonly link_token?: string
+  /** From `:start`; keep it in the session of the browser (svcf_…). */
+  readonly flow_token?: string
+  /** A stable code, to be read by programs. */
+  readonly code?: string
+  /** The state that it is in. */
+  readonly state?: string
+  /** Sent back by providers that say who they are (RFC 9207). */
+  readonly iss?: string
 }
 
 export type IdentityProviderConfiguration = {
@@ -4370,6 +4506,8 @@ export type OidcStart = {
   readonly provider_id: string
   /** Where the provider sends the browser back to; registered there. */
   readonly redirect_uri: string
+  /** What the flow is for, which alone it serves: `oidc:callback`, `sessions:link` or `step-up:provider`. Absent: `"SIGN_IN"`. */
+  readonly purpose?: "SIGN_IN" | "LINK" | "STEP_UP"
   /** Joins by the invitation instead of a password. */
   readonly invitation_token?: string
 }
@@ -4515,6 +4653,8 @@ export type OwnAccount = {
     readonly scopes: readonly ("workspace:read" | "workspace:write" | "workspace:admin" | "admin:tenants")[]
     /** Until when it serves; null: until it is revoked. */
     readonly expires_at: string | null
+    /** Until when the session serves instead of a step-up, where that is allowed; null: it does not. */
+    readonly elevated_until: string | null
   }
   readonly created_at: string
   readonly version: number
@@ -4541,6 +4681,25 @@ export type ProblemCode = {
 export type ProviderOffer = {
   /** Whether the workspace has the provider on. */
   readonly offered: boolean
+}
+
+export type ProviderStepUp = {
+  /** From `:start`; keep it in the session of the browser (svcf_…). */
+  readonly flow_token: string
+  /** A stable code, to be read by programs. */
+  readonly code: string
+  /** The state that it is in. */
+  readonly state: string
+  /** Sent back by providers that say who they are (RFC 9207). */
+  readonly iss?: string
+  /** The code that the authenticator app shows. */
+  readonly totp?: string
+  /** Instead of totp; each serves once. */
+  readonly recovery_code?: string
+  /** The operationId the proof is for. */
+  readonly operation?: string
+  /** The id in the path of the call the proof is for. */
+  readonly target_id?: string
 }
 
 export type ProviderWithdrawal = {
@@ -5004,10 +5163,21 @@ export type Session = {
   readonly refresh_expires_at: string
 }
 
+export type SessionElevate = {
+  /** For how long; 0 ends it. Absent: `5`. */
+  readonly minutes?: number
+}
+
 export type SessionRow = {
   readonly id: string
+  /** What kind of device signed in, as its client said; null: it said nothing, or that was not kept yet. */
+  readonly device_family: "WINDOWS" | "MAC" | "LINUX" | "CHROMEOS" | "IPHONE" | "IPAD" | "ANDROID" | "COMMAND_LINE" | "OTHER" | null
+  /** How the person signed in; null: that was not kept yet. */
+  readonly way: "PASSWORD" | "PROVIDER" | "INVITATION" | "SET_UP" | null
+  /** PROVIDER: the identity provider, which may be gone. */
+  readonly provider_id: string | null
   readonly created_at: string
-  /** When it was last used; null: never. */
+  /** The last use of its tokens, to the minute. */
   readonly last_used_at: string
   /** Whether this call belongs to that session. */
   readonly is_current: boolean
@@ -5097,6 +5267,15 @@ export type SignInRules = {
     /** The place of its button; 0 is the first. */
     readonly position: number
   }[]
+}
+
+export type SignInVerify = {
+  /** Of `auth.second_factor_required`. */
+  readonly challenge_token: string
+  /** The code that the authenticator app shows. */
+  readonly totp?: string
+  /** Instead of totp; each serves once. */
+  readonly recovery_code?: string
 }
 
 export type StepUp = {
@@ -5833,7 +6012,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | IdentityProviderNoFreshSignInProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdentityProviderManyProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -5953,7 +6132,7 @@ export interface Operations {
       readonly terms_version: string
     }
   }) => Promise<void>
-  /** Trade the refresh token for new tokens; a second use of one revokes the session. `POST /auth/sessions:refresh` */
+  /** Trade the refresh token for new tokens; a used one that comes back late revokes the session. `POST /auth/sessions:refresh` */
   refreshSession: (call: Call & {
     readonly body: {
       /** Trades once for new tokens (svcr_…). */
@@ -5971,6 +6150,29 @@ export interface Operations {
       readonly sessionId: string
     }
   }) => Promise<void>
+  /** Finish a sign-in with the second factor. `POST /auth/sessions:verify` */
+  verifySignIn: (call: Call & {
+    readonly body: SignInVerify
+  }) => Promise<Session>
+  /** Connect an identity at a provider with the account that is signed in. `POST /auth/sessions:link` */
+  linkIdentity: (call: Call & {
+    readonly body: IdentityLink
+    readonly stepUp?: string
+  }) => Promise<ConnectedIdentity>
+  /** Let one proof serve some minutes of this session, for acts on other accounts. `POST /auth/sessions:elevate` */
+  elevateSession: (call: Call & {
+    readonly body: SessionElevate
+    readonly stepUp?: string
+  }) => Promise<ElevatedSession>
+  /** Prove once more who is calling, by signing in at a provider anew; the token serves one privileged call. `POST /auth/step-up:provider` */
+  stepUpByProvider: (call: Call & {
+    readonly body: ProviderStepUp
+  }) => Promise<{
+    /** The proof (svcu_…): send it once as `X-Service-Step-Up`. */
+    readonly step_up_token: string
+    /** Until when it serves; null: until it is revoked. */
+    readonly expires_at: string
+  }>
   /** Change the password; every other session ends. `POST /auth/password` */
   changePassword: (call: Call & {
     readonly body: {
@@ -6049,7 +6251,7 @@ export interface Operations {
   /** Remove the second factor: one's own, or, for an administrator, that of somebody who lost it. `POST /auth/mfa:disable` */
   disableSecondFactor: (call: Call & {
     readonly body: SecondFactorDisable
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<void>
   /** The account's personal access tokens. `GET /auth/tokens` */
   listTokens: Paged<Call & {
@@ -6164,6 +6366,13 @@ export interface Operations {
     /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, AccountWithoutProvider, false>
+  /** The workspace's only identity provider of its own. `GET /identity-provider` */
+  getOnlyProvider: (call?: Call & {}) => Promise<WorkspaceIdentityProvider>
+  /** Set the workspace's only identity provider of its own; where there is none it is added, switched on. `PUT /identity-provider` */
+  setOnlyProvider: (call: Call & {
+    readonly body: IdentityProviderConfiguration
+    readonly ifMatch?: number | string
+  }) => Promise<WorkspaceIdentityProvider>
   /** Who is calling. `GET /accounts/me` */
   getOwnAccount: (call?: Call & {}) => Promise<OwnAccount>
   /** The accounts of the workspace, oldest first. `GET /accounts` */
@@ -6222,7 +6431,7 @@ export interface Operations {
       readonly accountId: string
     }
     readonly ifMatch?: number | string
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<Account>
   /** Take away an identity at a provider, with which the account signs in. `DELETE /accounts/{accountId}/identities/{identityId}` */
   disconnectIdentity: (call: Call & {
@@ -6232,7 +6441,7 @@ export interface Operations {
       /** The id of the identity. */
       readonly identityId: string
     }
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<void>
   /** Let a disabled account return to the state that it had; it gets no session or token back. `POST /accounts/{accountId}:enable` */
   enableAccount: (call: Call & {
@@ -6241,7 +6450,7 @@ export interface Operations {
       readonly accountId: string
     }
     readonly ifMatch?: number | string
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<Account>
   /** Change the name, the locale, the time zone, the first day of the week, and what a front end keeps. `PATCH /accounts/{accountId}/preferences` */
   changePreferences: (call: Call & {
@@ -7812,6 +8021,10 @@ export const operations = {
   refreshSession: {"method":"POST","path":"/auth/sessions:refresh","sends":"json","anonymous":true},
   revokeOtherSessions: {"method":"POST","path":"/auth/sessions:revoke-others","sends":"json"},
   endSession: {"method":"DELETE","path":"/auth/sessions/{sessionId}"},
+  verifySignIn: {"method":"POST","path":"/auth/sessions:verify","sends":"json","anonymous":true},
+  linkIdentity: {"method":"POST","path":"/auth/sessions:link","sends":"json"},
+  elevateSession: {"method":"POST","path":"/auth/sessions:elevate","sends":"json"},
+  stepUpByProvider: {"method":"POST","path":"/auth/step-up:provider","sends":"json"},
   changePassword: {"method":"POST","path":"/auth/password","sends":"json"},
   checkPassword: {"method":"POST","path":"/auth/password:check","sends":"json","anonymous":true},
   forgetPassword: {"method":"POST","path":"/auth/password:forgot","sends":"json","anonymous":true},
@@ -7838,6 +8051,8 @@ export const operations = {
   offerProvider: {"method":"POST","path":"/identity-providers/{providerId}:offer","sends":"json"},
   listPresets: {"method":"GET","path":"/identity-provider-presets","reads":true},
   listAccountsWithoutProvider: {"method":"GET","path":"/tenant/accounts-without-provider","reads":true,"paged":true},
+  getOnlyProvider: {"method":"GET","path":"/identity-provider","reads":true},
+  setOnlyProvider: {"method":"PUT","path":"/identity-provider","sends":"json"},
   getOwnAccount: {"method":"GET","path":"/accounts/me","reads":true},
   listAccounts: {"method":"GET","path":"/accounts","reads":true,"paged":true},
   getAccount: {"method":"GET","path":"/accounts/{accountId}","reads":true},
