@@ -104,8 +104,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
 
     async admit(operation, request, pays = 1, ticket = undefined) {
       const { needs } = operation
-      if (needs.caller === 'anyone')
-        return admitStranger(sourceRate, operation, request, config)
+      if (needs.caller === 'anyone') return admitStranger(sourceRate, operation, request, config)
       const isByTicket = ticket !== undefined && request.headers.authorization === undefined
       const row = isByTicket
         ? await findByTicket(installation, operation, ticket)

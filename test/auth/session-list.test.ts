@@ -1,7 +1,7 @@
 /** Sessions that people can tell apart: the family of the device, the way in, the last use. People 4. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { operations } from '../../src/core/contract/operations.ts'
 import { type DeviceFamily, deviceFamilies } from '../../src/core/contract/auth/devices.ts'
+import { operations } from '../../src/core/contract/operations.ts'
 import { deviceFamilyOf } from '../../src/daemon/device.ts'
 import { type Callers, callers, joinedWorkspace, type Person } from '../kit/accounts.ts'
 import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
@@ -25,17 +25,23 @@ const agents: Readonly<Record<DeviceFamily, string>> = {
   WINDOWS: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:141.0) Gecko/20100101 Firefox/141.0',
   MAC: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15',
   LINUX: 'Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Gecko/20100101 Firefox/141.0',
-  CHROMEOS: 'Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/139.0.0.0 Safari/537.36',
-  IPHONE: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
+  CHROMEOS:
+    'Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/139.0.0.0 Safari/537.36',
+  IPHONE:
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
   IPAD: 'Mozilla/5.0 (iPad; CPU OS 17_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.7 Mobile/15E148 Safari/604.1',
-  ANDROID: 'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/139.0.0.0 Mobile Safari/537.36',
+  ANDROID:
+    'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/139.0.0.0 Mobile Safari/537.36',
   COMMAND_LINE: 'svc (linux; node 24.4.1)',
   OTHER: 'curl/8.14.1',
 }
 
-test.each(deviceFamilies.map((family) => [family, agents[family]] as const))('%s is known by its header', (family, agent) => {
-  expect(deviceFamilyOf(agent)).toBe(family)
-})
+test.each(deviceFamilies.map((family) => [family, agents[family]] as const))(
+  '%s is known by its header',
+  (family, agent) => {
+    expect(deviceFamilyOf(agent)).toBe(family)
+  },
+)
 
 test('a client that says nothing is of no family, and one that says much is read at its beginning', () => {
   for (const silent of [undefined, '', '  ']) expect(deviceFamilyOf(silent)).toBe(null)

@@ -149,6 +149,7 @@ test('what any token of an account may do is named here', () => {
     'agreeToTerms',
     'changePreferences',
     'getOwnAccount',
+    'listEmergencyNotices',
     'listPresets',
     'listSessions',
     'listTokens',
@@ -157,7 +158,7 @@ test('what any token of an account may do is named here', () => {
   ])
 })
 
-test.each(['getOwnAccount', 'listPresets', 'listSessions', 'listTokens'] as const)(
+test.each(['getOwnAccount', 'listEmergencyNotices', 'listPresets', 'listSessions', 'listTokens'] as const)(
   '%s is served to every token',
   async (id) => {
     const { token } = await person(daemon, tenantId, { scopes: ['workspace:read'], role: 'VIEWER' })

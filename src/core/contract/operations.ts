@@ -7,11 +7,15 @@ import { provingOperations } from './auth/proving.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { workspaceBackupOperations } from './backup/backups.ts'
 import { backupOperations } from './backup/operations.ts'
+import { backupScheduleOperations } from './backup/schedules.ts'
 import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { groupOperations } from './groups/operations.ts'
 import { accountOperations } from './identity/accounts.ts'
+import { addressOperations } from './identity/addresses.ts'
+import { managedOperations } from './identity/managed.ts'
+import { emergencyNoticeOperations } from './identity/notices.ts'
 import { identityOperations } from './identity/operations.ts'
 import { preferenceOperations } from './identity/preferences.ts'
 import { itemArchiveOperations } from './items/archive.ts'
@@ -27,11 +31,14 @@ import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
+import { mailOperations } from './mail/operations.ts'
 import { attachmentOperations } from './media/attachments.ts'
 import { mediaOperations } from './media/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
 import { serverOperations, workspaceFactOperations } from './meta/server.ts'
+import { notificationOperations } from './notifications/operations.ts'
+import { noticeOperations } from './operators/notice.ts'
 import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
@@ -67,6 +74,10 @@ export const operations = {
   ...identityOperations,
   ...accountOperations,
   ...preferenceOperations,
+  ...addressOperations,
+  ...managedOperations,
+  ...emergencyNoticeOperations,
+  ...notificationOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,
@@ -93,17 +104,20 @@ export const operations = {
   ...retentionOperations,
   ...purgeOperations,
   ...operatorOperations,
+  ...noticeOperations,
   ...identityProviderOperations,
   ...withdrawalPlanOperations,
   ...settingsOperations,
   ...overviewOperations,
   ...statisticsOperations,
   ...journalOperations,
+  ...mailOperations,
   ...aiProviderOperations,
   ...aiOperations,
   ...encryptionOperations,
   ...backupOperations,
   ...workspaceBackupOperations,
+  ...backupScheduleOperations,
   ...auditOperations,
   ...signInExplanationOperations,
   ...jobOperations,

@@ -35,7 +35,10 @@ const trail = async () =>
 test('is not there at first; PUT adds it, switched on, and then changes it', async () => {
   expect(codeOf(await get())).toEqual([404, 'not_found'])
   const made = await put({ client_secret: 'shared', display_name: 'Acme' })
-  expect([made.status, made.json]).toMatchObject([200, { owner: 'WORKSPACE', offered: true, has_secret: true, version: 1 }])
+  expect([made.status, made.json]).toMatchObject([
+    200,
+    { owner: 'WORKSPACE', offered: true, has_secret: true, version: 1 },
+  ])
   const found = await get()
   expect([found.json, found.headers['etag']]).toEqual([made.json, '"1"'])
   const changed = await put({ display_name: 'Acme SSO' }, { 'if-match': '"1"' })

@@ -5,7 +5,11 @@ import type { invitationOperations, passwordOperations, sessionOperations } from
 import type { provingOperations } from '../../contract/auth/proving.ts'
 import type { serviceAccountOperations, tokenOperations } from '../../contract/auth/tokens.ts'
 import type { identityProviderOperations, withdrawalPlanOperations } from '../../contract/providers/offered.ts'
-import type { onlyProviderOperations, providerOperations, providerSignInOperations } from '../../contract/providers/operations.ts'
+import type {
+  onlyProviderOperations,
+  providerOperations,
+  providerSignInOperations,
+} from '../../contract/providers/operations.ts'
 import type { secondFactorOperations } from '../../contract/second-factor/operations.ts'
 import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './invitation.ts'

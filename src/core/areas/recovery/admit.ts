@@ -104,7 +104,8 @@ async function open(
     while (await isSomeLeft(ctx)); // an operator may have signed in meanwhile
     await ctx.tx`
       update installation
-      set epoch = ${epoch}, epoch_number = epoch_number + 1, gated_at = null, gate_reason = null, recovery_point = null, admitted_at = now()`
+      set epoch = ${epoch}, epoch_number = epoch_number + 1, gated_at = null, gate_reason = null,
+          recovered_to = recovery_point, recovery_point = null, admitted_at = now()`
     // Witnesses from before this recovery prove nothing any more.
     await ctx.tx`delete from daemon_witness`
     await ctx.journal('recovery.admitted', null, {

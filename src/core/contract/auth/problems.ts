@@ -90,8 +90,10 @@ export const authProblems = {
   },
   'auth.password_expired': {
     status: 403,
-    says: 'The password has expired.',
-    remedy: 'Set a new password while you sign in (POST /auth/sessions:set-password), or by mail.',
+    params: ['because'],
+    says: 'The password has to be replaced ({because}): it is a start password, or too old.',
+    remedy:
+      'Set a new password while you sign in: `svc login --new-password-file FILE`, or POST /auth/sessions:set-password.',
   },
   'auth.password_reset_disabled': {
     status: 403,
@@ -114,6 +116,11 @@ export const authProblems = {
     params: ['terms_version'],
     says: 'The terms in force have the version {terms_version}.',
     remedy: 'Show these terms to the person, and send this version.',
+  },
+  'auth.confirmation_invalid': {
+    status: 410,
+    says: 'The link is unknown, used or expired, or is for an address of another account.',
+    remedy: 'Sign in with the account that gets the address, and ask for a new link.',
   },
   'auth.invitation_invalid': {
     status: 410,

@@ -73,7 +73,7 @@ export async function endProofs(
  */
 export async function ownNames(ctx: Ctx, tenantId: string, accountId: string): Promise<readonly (string | null)[]> {
   const [row] = await ctx.tx<Record<string, string | null>[]>`
-    select split_part(a.email, '@', 1) as local_part, a.email, a.display_name, t.slug, t.display_name as workspace_name
+    select split_part(a.email, '@', 1) as local_part, a.email, a.sign_in_name, a.display_name, t.slug, t.display_name as workspace_name
     from account a join tenant t on t.id = a.tenant_id where a.tenant_id = ${tenantId} and a.id = ${accountId}`
   return Object.values(row ?? {})
 }

@@ -105,7 +105,7 @@ async function begin(ctx: Ctx, actor: AccountActor): Promise<Answer<typeof ops.e
     insert into second_factor (tenant_id, id, account_id) values (${tenantId}, ${id}, ${accountId})
     returning created_at + make_interval(mins => ${pendingMinutes}) as expires_at`
   const [names] = await ctx.tx<{ email: string | null; display_name: string }[]>`
-    select a.email, t.display_name from account a join tenant t on t.id = a.tenant_id
+    select coalesce(a.email, a.sign_in_name) as email, t.display_name from account a join tenant t on t.id = a.tenant_id
     where a.tenant_id = ${tenantId} and a.id = ${accountId}`
   if (!begun || !names) throw new Error('an enrolment that was begun is gone')
   await storeSealed(ctx, placeOf(actor, id), secret)

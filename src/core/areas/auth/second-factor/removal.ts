@@ -13,8 +13,8 @@ import { refuse, refuseMember } from '../../../contract/problem.ts'
 import type { secondFactorOperations as ops } from '../../../contract/second-factor/operations.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
-import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
+import { accountWithAddress } from '../../access/addresses.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import { voidProofs } from '../sign-in/session.ts'
 import { isFactorDemanded } from './demand.ts'
@@ -102,7 +102,7 @@ async function findTarget(
     where (${tenantId ?? null}::uuid is null or a.tenant_id = ${tenantId ?? null}::uuid)
       and (${account_id ?? null}::uuid is null or a.id = ${account_id ?? null}::uuid)
       and (${workspace ?? null}::text is null or t.slug = ${workspace ?? null})
-      and (${email === undefined ? null : caseFold(email)}::text is null or a.email_fold = ${email === undefined ? null : caseFold(email)})
+      ${email === undefined ? ctx.tx.part`` : ctx.tx.part`and a.id = ${accountWithAddress(ctx.tx, ctx.tx.part`t.id`, email)}`}
     limit 1`
   return found
 }

@@ -82,7 +82,12 @@ export async function verifySignIn(ctx: Ctx, { body }: Received<typeof ops.verif
 
       await endWithFlow(ctx, challenge)
       const { provider_id: providerId } = challenge
-      return startSession(ctx, tenantId, accountId, providerId === null ? { way: 'PASSWORD' } : { way: 'PROVIDER', providerId })
+      return startSession(
+        ctx,
+        tenantId,
+        accountId,
+        providerId === null ? { way: 'PASSWORD' } : { way: 'PROVIDER', providerId },
+      )
     }),
   )
 }

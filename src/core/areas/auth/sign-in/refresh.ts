@@ -118,13 +118,7 @@ async function issueFurther(ctx: Ctx, row: RefreshRow, bounds: SignInValues): Pr
 }
 
 const pairOf = (ctx: Ctx, row: RefreshRow, bounds: SignInValues): Promise<Session> =>
-  issueTokens(
-    ctx,
-    row.tenant_id,
-    row.account_id,
-    { id: row.session_id, createdAt: Date.parse(row.created_at) },
-    bounds,
-  )
+  issueTokens(ctx, row.tenant_id, row.account_id, { id: row.session_id, createdAt: Date.parse(row.created_at) }, bounds)
 
 /**
  * Takes the locks of a refresh in the same order as the end of credentials (ending.ts): account, session, then the
