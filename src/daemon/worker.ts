@@ -11,6 +11,7 @@
  * commit nothing more and is queued again; messages that it has sent cannot be taken back.
  */
 
+import type { PgBoss } from 'pg-boss'
 import { lookAtGate } from '../core/areas/recovery/gate.ts'
 import { Problem } from '../core/contract/problem.ts'
 import { originKey } from '../core/kernel/queue/queue.ts'
@@ -27,6 +28,8 @@ export interface Worker {
 
 const usualAtOnce = 20
 const pollingSeconds = 1
+/** Of the times of scheduled jobs. */
+const zone = 'UTC'
 /** The delay of a job while the gate is closed. */
 const heldSeconds = 30
 
@@ -44,6 +47,7 @@ export async function startWorker(
 ): Promise<Worker> {
   const boss = await installation.queue.boss()
   const keptByGate = behindGate(installation)
+  await schedule(boss, jobs)
   for (const job of jobs) {
     const { atOnce = usualAtOnce } = job
     // The next batch is fetched when the whole batch is done; after a full batch at once, so that long queues have no pauses.
@@ -67,13 +71,19 @@ export async function startWorker(
         )
       },
     )
-    if (job.cron !== undefined) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' })
   }
   return {
     async close() {
       await Promise.all(jobs.map(({ name }) => boss.offWork(name, { wait: false })))
     },
   }
+}
+
+/** Each write waits for the disk, so a start writes only what is not stored as it is. */
+async function schedule(boss: PgBoss, jobs: readonly RunnableJob[]): Promise<void> {
+  const stored = new Set((await boss.getSchedules()).map(({ name, cron, timezone }) => `${name} ${cron} ${timezone}`))
+  const changed = jobs.filter(({ name, cron }) => cron !== undefined && !stored.has(`${name} ${cron} ${zone}`))
+  await Promise.all(changed.map(({ name, cron }) => boss.schedule(name, cron ?? '', {}, { tz: zone })))
 }
 
 interface Queued {

@@ -147,6 +147,7 @@ test('what any token of an account may do is named here', () => {
     'agreeToTerms',
     'changePreferences',
     'getOwnAccount',
+    'listEmergencyNotices',
     'listPresets',
     'listSessions',
     'listTokens',
@@ -154,7 +155,7 @@ test('what any token of an account may do is named here', () => {
   ])
 })
 
-test.each(['getOwnAccount', 'listPresets', 'listSessions', 'listTokens'] as const)(
+test.each(['getOwnAccount', 'listEmergencyNotices', 'listPresets', 'listSessions', 'listTokens'] as const)(
   '%s is served to every token',
   async (id) => {
     const { token } = await person(daemon, tenantId, { scopes: ['workspace:read'], role: 'VIEWER' })

@@ -182,6 +182,12 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
       insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause)
       select tenant_id, case n when ${rowsEach / 2} then ${deliveryId}::uuid else uuidv7() end, id, id, 'plan', 'EVENT' from made`
     await sql`insert into delivery_attempt (tenant_id, delivery_id, n, at, host) select tenant_id, id, 1, now(), 'example.org:443' from made`
+    await sql`
+      insert into notification (tenant_id, account_id, event_id, category, id, event_type, subject, item_id, began_at, at, is_listed)
+      select tenant_id, account_id, id, 'CHANGED', id, 'plan', '/items/' || id, id, now(), now(), true from made`
+    await sql`
+      insert into notification_preference (tenant_id, account_id, category, channel, delivery)
+      select tenant_id, account_id, 'CHANGED', 'MAIL', 'DAILY' from made`
     await sql`insert into ai_choice (tenant_id, model_id) select tenant_id, id from made`
     await sql`
       insert into ai_model (id, display_name, processor, kind, base_url, jurisdiction)
@@ -290,6 +296,9 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listComments', () => ({ params: { itemId: collectionId }, query: { ...size.query, order: 'DESC' } })],
   ['listComments', () => ({ params: { itemId: collectionId }, query: { ...size.query, id: collectionId } })],
   ['listSessions', () => ({})],
+  ['listNotifications', () => size],
+  ['listNotifications', () => ({ query: { ...size.query, unread: 'true', category: 'CHANGED' } })],
+  ['listNotificationPreferences', () => ({ params: { accountId: actor.accountId } })],
   ['listTokens', () => ({})],
   ['listServiceAccounts', () => ({})],
   ['listOperators', () => ({})],
@@ -300,7 +309,9 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
   ['getServer', () => ({})],
+  ['listEmergencyNotices', () => ({})],
   ['listBackupTargets', () => ({})],
+  ['listBackupSchedules', () => ({})],
   ['listBackups', () => size],
   ['listBackups', () => ({ query: { ...size.query, tenant_id: actor.tenantId, state: 'COMPLETE' } })],
   ['getBackup', () => ({ params: { backupId: collectionId } })],
@@ -333,6 +344,7 @@ const others: readonly OperationId[] = [
   'listProblems', // asks the database nothing
   'listEventTypes', // nor does this
   'listPresets', // nor this
+  'getNotice', // one row
   'getWorkspace', // counts what the workspace has used, as an operator's look at its quotas does
   'search', // its plans are in test/search/candidates.test.ts
   'getMediaContent', // reads what getMedia reads, and refuses a file without bytes

@@ -17,6 +17,7 @@ import { mailHandlers } from '../areas/mail/handlers.ts'
 import { mediaHandlers } from '../areas/media/handlers.ts'
 import { membershipsHandlers } from '../areas/memberships/handlers.ts'
 import { metaHandlers } from '../areas/meta/handlers.ts'
+import { notificationsHandlers } from '../areas/notifications/handlers.ts'
 import { operatorsHandlers } from '../areas/operators/handlers.ts'
 import { retentionHandlers } from '../areas/retention/handlers.ts'
 import { searchHandlers } from '../areas/search/handlers.ts'
@@ -47,6 +48,7 @@ export const handlers: HandlersOf<Operations> = {
   ...membershipsHandlers,
   ...groupsHandlers,
   ...metaHandlers,
+  ...notificationsHandlers,
   ...operatorsHandlers,
   ...retentionHandlers,
   ...settingsHandlers,

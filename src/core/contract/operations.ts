@@ -3,14 +3,19 @@ import { aiProviderOperations } from './ai/offered.ts'
 import { aiOperations } from './ai/operations.ts'
 import { auditOperations, signInExplanationOperations } from './audit/operations.ts'
 import { invitationOperations, passwordOperations, sessionOperations, setUpOperations } from './auth/operations.ts'
+import { provingOperations } from './auth/proving.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { workspaceBackupOperations } from './backup/backups.ts'
 import { backupOperations } from './backup/operations.ts'
+import { backupScheduleOperations } from './backup/schedules.ts'
 import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { groupOperations } from './groups/operations.ts'
 import { accountOperations } from './identity/accounts.ts'
+import { addressOperations } from './identity/addresses.ts'
+import { managedOperations } from './identity/managed.ts'
+import { emergencyNoticeOperations } from './identity/notices.ts'
 import { identityOperations } from './identity/operations.ts'
 import { preferenceOperations } from './identity/preferences.ts'
 import { itemArchiveOperations } from './items/archive.ts'
@@ -32,10 +37,12 @@ import { mediaOperations } from './media/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
 import { serverOperations, workspaceFactOperations } from './meta/server.ts'
+import { notificationOperations } from './notifications/operations.ts'
+import { noticeOperations } from './operators/notice.ts'
 import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
-import { providerOperations, providerSignInOperations } from './providers/operations.ts'
+import { onlyProviderOperations, providerOperations, providerSignInOperations } from './providers/operations.ts'
 import { purgeOperations, retentionOperations } from './retention/operations.ts'
 import { searchOperations } from './search/operations.ts'
 import { secondFactorOperations } from './second-factor/operations.ts'
@@ -56,15 +63,21 @@ export const operations = {
   ...setUpOperations,
   ...invitationOperations,
   ...sessionOperations,
+  ...provingOperations,
   ...passwordOperations,
   ...secondFactorOperations,
   ...tokenOperations,
   ...serviceAccountOperations,
   ...providerSignInOperations,
   ...providerOperations,
+  ...onlyProviderOperations,
   ...identityOperations,
   ...accountOperations,
   ...preferenceOperations,
+  ...addressOperations,
+  ...managedOperations,
+  ...emergencyNoticeOperations,
+  ...notificationOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,
@@ -91,6 +104,7 @@ export const operations = {
   ...retentionOperations,
   ...purgeOperations,
   ...operatorOperations,
+  ...noticeOperations,
   ...identityProviderOperations,
   ...withdrawalPlanOperations,
   ...settingsOperations,
@@ -103,6 +117,7 @@ export const operations = {
   ...encryptionOperations,
   ...backupOperations,
   ...workspaceBackupOperations,
+  ...backupScheduleOperations,
   ...auditOperations,
   ...signInExplanationOperations,
   ...jobOperations,

@@ -23,6 +23,7 @@ import { identityProblems } from './identity/problems.ts'
 import { itemProblems } from './items/problems.ts'
 import { mailProblems } from './mail/problems.ts'
 import { mediaProblems } from './media/problems.ts'
+import { notificationProblems } from './notifications/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
 import { providerProblems } from './providers/problems.ts'
 import { retentionProblems } from './retention/problems.ts'
@@ -139,6 +140,7 @@ export const problems = {
   ...providerProblems,
   ...authProblems,
   ...identityProblems,
+  ...notificationProblems,
   ...mailProblems,
   'installation.recovering': {
     status: 503,

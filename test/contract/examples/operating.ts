@@ -51,7 +51,7 @@ async function workspaces({ show, ask, tenantId, grace }: Scene): Promise<void> 
   await show('replaceLegalHolds', { ...leavingAt, body: { recovery_point: '2027-02-28T23:00:00Z', holds: [] } }, grace)
 }
 
-async function operators({ show, sql, grace, tokenOf }: Scene): Promise<void> {
+async function operators({ show, ask, sql, grace, tokenOf, inHours }: Scene): Promise<void> {
   const [other] = await sql<{ id: string; tenant_id: string }[]>`
     insert into account (tenant_id, id, kind, state, email, email_fold, display_name)
     values (${grace.tenantId}, gen_random_uuid(), 'PERSON', 'ACTIVE', 'linus@ops.example', 'linus@ops.example', 'Linus Pauling')
@@ -60,6 +60,13 @@ async function operators({ show, sql, grace, tokenOf }: Scene): Promise<void> {
   await tokenOf(other!.tenant_id, other!.id)
   await show('addOperator', { body: { workspace: 'ops', email: 'linus@ops.example' } }, grace)
   await show('listOperators', {}, grace)
+  await show(
+    'putNotice',
+    { body: { message: 'Maintenance on Sunday, 06:00 to 08:00 UTC', severity: 'WARNING', until: inHours(72) } },
+    grace,
+  )
+  await show('getNotice', {}, grace)
+  await ask('putNotice', { body: { message: null } }, grace)
   await show('removeOperator', { accountId: other!.id }, grace)
 }
 
@@ -226,6 +233,7 @@ export async function backup(scene: Scene): Promise<void> {
   await exportTenantJob.run(booted.installation, { tenantId, jobId: job_id }).finally(() => booted.close())
   await show('listArchives', at, grace)
   await backups(scene, target.id)
+  await schedules(scene, target.id)
   await show('deleteBackupTarget', at, grace)
 }
 
@@ -246,6 +254,20 @@ async function backups({ show, ask, tenantId, grace, daemon }: Scene, targetId: 
   await show('listBackups', { tenant_id: tenantId, state: 'COMPLETE' }, grace)
   await show('verifyBackup', { ...at, body: { depth: 'HASHES' } }, grace)
   await show('removeBackup', at, grace)
+}
+
+async function schedules({ show, tenantId, grace }: Scene, targetId: string): Promise<void> {
+  const body = {
+    name: 'Nightly',
+    target_id: targetId,
+    cron: '30 2 * * *',
+    time_zone: 'Europe/Zurich',
+    tenants: [tenantId],
+  }
+  const { id } = await show('createBackupSchedule', { body: { ...body, keep: { daily: 14, monthly: 12 } } }, grace)
+  await show('listBackupSchedules', {}, grace)
+  await show('changeBackupSchedule', { scheduleId: id, body: { cron: '30 4 * * *' } }, grace)
+  await show('deleteBackupSchedule', { scheduleId: id }, grace)
 }
 
 export async function ai({ show, ask, steady, grace, hubId, collectionId }: Scene): Promise<void> {

@@ -25,6 +25,7 @@ import { asInstallation, asQueue, asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
 import type { Egress } from '../egress/client.ts'
 import { type DataOf, type EventName, eventRow, type NewEvent } from '../outbox/event-row.ts'
+import { noticesOf } from '../outbox/notice.ts'
 import type { Listeners, Outgoing } from '../outbox/outgoing.ts'
 import { searchPendingOf } from '../outbox/search-pending.ts'
 import { insertEntries, kindOf, type TrailEntry } from '../outbox/trail-entry.ts'
@@ -237,8 +238,9 @@ class TransactionContext implements Ctx {
     const at = dateNow()
     const tenantId = this.workspaceNow()
     const rows = events.map((event) => eventRow(config.eventNamespace, tenantId, actor, at, event))
+    const notices = noticesOf(events, rows, accountIdOf(actor), entry?.params)
     this.tx.assertOpen()
-    this.parts.outgoing.keep({ tenantId, rows, entry, pending: searchPendingOf(tenantId, events) })
+    this.parts.outgoing.keep({ tenantId, rows, entry, pending: searchPendingOf(tenantId, events), notices })
   }
 
   ring(webhookId: string): void {
