@@ -72,7 +72,7 @@ const allowed: readonly Exception[] = [
     says: /^bytes_before is answered and not in the row$/,
     why: 'withinPage() compares it in the database, and parsing the answer drops it',
   },
-  { of: /^refreshSession$/, says: /^session_id may be null$/, why: 'joined with its session' },
+  { of: /^findToken$/, says: /^session_id may be null$/, why: 'joined with its session' },
   { of: /^noteEnd$/, says: /^withdraw_at may be null$/, why: 'compared with now()' },
   { of: /^lookAt$/, says: /^purge_after may be null$/, why: 'PENDING_DELETION has one: tenant_purge_after' },
   { of: /^lockPurge$/, says: /^(deletion_requested_at|purge_after) may be null$/, why: 'a purge began, so both are' },
