@@ -21,7 +21,11 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
     of: {
       'challenge/findChallenge': 'value',
       'credential/lookUpCredential': 'mixed value',
+      'challenge/findChallenge': 'value',
       'flow/spendFlow': 'value',
+      'link/findLink': 'value',
+      'refresh/findToken': 'lock value',
+      'refresh/holdSessionOf': 'lock',
       'forgotten-password/findReset': 'value',
       'hold/workspaceOfHold': 'value',
       'workspace/workspaceOfAccount': 'value',
