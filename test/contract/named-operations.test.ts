@@ -21,6 +21,9 @@ const ours: Readonly<Record<string, string>> = {
   'POST /accounts/{accountId}:disable': 'the end of an account at once',
   'POST /accounts/{accountId}:enable': 'the way back',
   'DELETE /accounts/{accountId}/identities/{identityId}': 'an identity that is lost, or was connected by mistake',
+  'DELETE /accounts/{accountId}/addresses/{addressId}': 'an address that is lost, or was added by mistake',
+  'GET /admin/notice': 'what the operators say to everybody',
+  'PUT /admin/notice': 'how they say it',
   'GET /ai/models': 'what a workspace sees of the models offered',
   'POST /ai/models/{modelId}:choose': 'its switch',
   'POST /ai/models/{modelId}:unchoose': 'the way back',
@@ -37,6 +40,8 @@ const ours: Readonly<Record<string, string>> = {
   'GET /integrations/webhooks/{webhookId}/deliveries/{deliveryId}': 'one of the list, by its id',
   'GET /backups': 'the backups, each of which the specification shows by its id',
   'DELETE /backups/{backupId}': 'the end of one',
+  'GET /admin/mails': 'what `svc mail list` asks',
+  'POST /admin/mails/{mailId}:resend': 'what `svc mail resend` asks',
   'GET /admin/deliveries/stats': 'what `svc deliveries stats` asks',
   'GET /admin/deliveries/{deliveryId}': 'the flight recorder, for operators',
 }

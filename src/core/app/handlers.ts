@@ -13,6 +13,7 @@ import { itemsHandlers } from '../areas/items/handlers.ts'
 import { jobsHandlers } from '../areas/jobs/handlers.ts'
 import { journalHandlers } from '../areas/journal/handlers.ts'
 import { keyringHandlers } from '../areas/keyring/handlers.ts'
+import { mailHandlers } from '../areas/mail/handlers.ts'
 import { mediaHandlers } from '../areas/media/handlers.ts'
 import { membershipsHandlers } from '../areas/memberships/handlers.ts'
 import { metaHandlers } from '../areas/meta/handlers.ts'
@@ -42,6 +43,7 @@ export const handlers: HandlersOf<Operations> = {
   ...jobsHandlers,
   ...journalHandlers,
   ...keyringHandlers,
+  ...mailHandlers,
   ...mediaHandlers,
   ...membershipsHandlers,
   ...groupsHandlers,

@@ -21,6 +21,7 @@ import { containerProblems } from './containers/problems.ts'
 import { groupProblems } from './groups/problems.ts'
 import { identityProblems } from './identity/problems.ts'
 import { itemProblems } from './items/problems.ts'
+import { mailProblems } from './mail/problems.ts'
 import { mediaProblems } from './media/problems.ts'
 import { notificationProblems } from './notifications/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
@@ -140,6 +141,7 @@ export const problems = {
   ...authProblems,
   ...identityProblems,
   ...notificationProblems,
+  ...mailProblems,
   'installation.recovering': {
     status: 503,
     says: 'The installation is in recovery and does not admit workspaces yet.',

@@ -43,6 +43,29 @@ test('both drivers trust the authority that sslrootcert names', async () => {
   expect(front.secured()).toBe(2)
 })
 
+test('both drivers check the certificate of a server that is named by its address', async () => {
+  const own = await tlsFront(db.daemon, 'IP:127.0.0.1')
+  if (!own) return
+  const named = urlOf({ ...db.daemon, host: '127.0.0.1', port: own.port })
+  const address = addressOf(`${named}?sslmode=verify-full&sslrootcert=${encodeURIComponent(own.certificate)}`)
+  const elsewhere = addressOf(
+    url(`sslmode=verify-full&sslrootcert=${encodeURIComponent(front?.certificate ?? '')}`, '127.0.0.1'),
+  )
+  const read = async (at: typeof address) => {
+    const pool = openPool(at, { size: 1, applicationName: 'trusting' })
+    return pool.transaction('', (tx) => tx.text('select 1 as one'), { readOnly: true }).finally(() => pool.close())
+  }
+  try {
+    expect(await withClient(address, async (client) => (await client.query('select 1 as one')).rows)).toEqual([
+      { one: 1 },
+    ])
+    expect(await read(address)).toHaveLength(1)
+    await expect(read(elsewhere)).rejects.toThrow()
+  } finally {
+    own.close()
+  }
+})
+
 test('without it, and under another name, the server is refused', async () => {
   if (!front) return
   await expect(asked(url('sslmode=verify-full'))).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })

@@ -10,7 +10,7 @@ import { socketOf } from '../../kit/database.ts'
 
 export interface TlsFront {
   readonly port: number
-  /** The file of the certificate, for the name `localhost`; it is its own authority. */
+  /** The file of the certificate, for the given names; it is its own authority. */
   readonly certificate: string
   /** How many connections were encrypted so far. */
   secured(): number
@@ -18,10 +18,10 @@ export interface TlsFront {
 }
 
 /** Undefined, with a line on stderr, where there is no openssl to make a certificate. */
-export async function tlsFront(behind: DatabaseAddress): Promise<TlsFront | undefined> {
+export async function tlsFront(behind: DatabaseAddress, names = 'DNS:localhost'): Promise<TlsFront | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tls-'))
   const [key, certificate] = [join(folder, 'key'), join(folder, 'cert')]
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  const subject = ['-subj', '/CN=localhost', '-addext', `subjectAltName=${names}`]
   const files = ['-keyout', key, '-out', certificate]
   const { status } = spawnSync('openssl', [
     ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1'],

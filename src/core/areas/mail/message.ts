@@ -6,7 +6,7 @@
  * change the writing direction of the text around it, and is escaped in HTML. nodemailer
  * encodes the headers.
  *
- * The Message-ID consists of the ids of the notice and the account, so a mail that is sent twice
+ * The Message-ID consists of the ids of the notice, the account and, where it has several, the address, so a mail that is sent twice
  * after a crash has the same Message-ID.
  */
 
@@ -45,6 +45,8 @@ export interface Recipient {
   readonly accountId: string
   readonly name: string | null
   readonly address: string
+  /** Where an account gets the mail at each of its addresses: this one. */
+  readonly addressId?: string | undefined
 }
 
 export interface Mail {
@@ -82,7 +84,7 @@ export function composeMail(notice: Notice, place: Place, recipient: Recipient, 
   const closing = kind.warns ? [filled(warning, values)] : []
   const footer = filled(frame[kind.to], values)
   return {
-    id: `${notice.id}.${recipient.accountId}`,
+    id: [notice.id, recipient.accountId, recipient.addressId].filter((part) => part !== undefined).join('.'),
     from,
     to: { name: inHeader(oneLine(recipient.name ?? '')), address: recipient.address },
     subject: inHeader(filled(subject, values)),

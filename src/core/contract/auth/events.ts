@@ -20,6 +20,12 @@ const factor = (when: string) => ({
   example: { account_id: ada.id },
   ...security('account_id'),
 })
+const ofAddress = (when: string) => ({
+  when,
+  ...ofAccount,
+  data: z.object({ id: uuid, address_id: uuid }),
+  example: { ...ada, address_id: exampleId(13) },
+})
 const person = z.object({
   id: uuid,
   kind: z.literal('PERSON'),
@@ -45,8 +51,21 @@ export const identityEvents = defineEvents({
     data: person,
     example: { ...ada, kind: 'PERSON', state: 'INVITED' },
   },
+  'identity.account.created': {
+    when: 'a managed account was created, with a start password',
+    ...ofAccount,
+    data: person,
+    example: { ...ada, kind: 'PERSON', state: 'INVITED', role: 'MEMBER' },
+  },
+  'identity.account.start_password_issued': {
+    when: 'an account got a start password, and its sessions and tokens ended',
+    ...ofAccount,
+    data: changed,
+    example: { ...ada, kind: 'PERSON', state: 'ACTIVE' },
+    notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
+  },
   'identity.account.joined': {
-    when: 'an account redeemed its invitation',
+    when: 'an account redeemed its invitation, or replaced its start password',
     ...ofAccount,
     data: person,
     example: { ...ada, kind: 'PERSON', state: 'ACTIVE' },
@@ -85,6 +104,18 @@ export const identityEvents = defineEvents({
     example: { ...ada, provider_id: exampleId(9) },
     notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
   },
+  'identity.account.address_asked': ofAddress(
+    'an address was asked for an account; it belongs to nobody until it is confirmed',
+  ),
+  'identity.account.address_confirmed': {
+    ...ofAddress('an address of an account was confirmed'),
+    ...security('id'),
+  },
+  'identity.account.primary_address_changed': {
+    ...ofAddress('another address of an account became the one that mail goes to'),
+    ...security('id'),
+  },
+  'identity.account.address_removed': { ...ofAddress('an address was taken from an account'), ...security('id') },
   'identity.account.preferences_changed': {
     when: 'the name or a preference of an account was changed',
     ...ofAccount,

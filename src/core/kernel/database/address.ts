@@ -31,6 +31,13 @@ interface PrivateAuthority {
   readonly rejectUnauthorized: true
 }
 
+/** `host` is what the certificate has to be for: the driver names only hosts that are no addresses. */
+export interface CheckedServer {
+  readonly ca?: string
+  readonly rejectUnauthorized: true
+  readonly host: string
+}
+
 export interface PostgresOptions {
   host: string
   port: number
@@ -38,7 +45,7 @@ export interface PostgresOptions {
   database: string
   user: string
   password?: string
-  ssl: boolean | 'require' | 'verify-full' | PrivateAuthority
+  ssl: boolean | 'require' | 'verify-full' | CheckedServer
 }
 
 export interface PgOptions {
@@ -152,6 +159,11 @@ function certificates(file: string): string {
 
 const trusting = (file: string): PrivateAuthority => ({ ca: certificates(file), rejectUnauthorized: true })
 
+const checked = (host: string, authority: string | undefined): CheckedServer => ({
+  ...(authority === undefined ? { rejectUnauthorized: true } : trusting(authority)),
+  host,
+})
+
 function printable(text: string): string {
   return text.replace(/[^\w.-]/g, '?').slice(0, 40)
 }
@@ -167,7 +179,7 @@ export function postgresOptions(address: DatabaseAddress): PostgresOptions {
     database,
     user,
     ...(password !== undefined && { password }),
-    ssl: local ? false : authority === undefined ? ssl : trusting(authority),
+    ssl: local ? false : ssl === 'verify-full' ? checked(host, authority) : ssl,
   }
 }
 
@@ -180,14 +192,14 @@ function uncut(host: string, port: number): { host: string; port: number } {
 /** The address as options of the pg package, which pg-boss and node-pg-migrate take. `settings`: more for the session. */
 export function pgOptions(address: DatabaseAddress, settings: Record<string, string> = {}): PgOptions {
   const { host, port, database, user, password, ssl, authority } = address
-  const checked = authority === undefined ? { rejectUnauthorized: ssl !== 'require' } : trusting(authority)
+  const how = authority === undefined ? { rejectUnauthorized: ssl !== 'require' } : trusting(authority)
   return {
     host,
     port,
     database,
     user,
     ...(password !== undefined && { password }),
-    ssl: ssl && !host.startsWith('/') ? checked : false,
+    ssl: ssl && !host.startsWith('/') ? how : false,
     options: Object.entries({ ...withoutJit, ...settings })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),

@@ -41,6 +41,15 @@ export function nextHour(hour: number, at: number, zone: string): number {
   return at + dayMs
 }
 
+/**
+ * The moment, in ms since 1970, at which clocks of the zone show the local time, which is counted as if it were UTC: the first of
+ * two. A time that clocks skip comes as much later as they skip.
+ */
+export function momentAt(local: number, zone: string): number {
+  const moments = candidates(local, zone)
+  return moments.find((at) => localTime(at, zone) === local) ?? moments.at(-1) ?? local
+}
+
 /** The moments, in their order, at which clocks of the zone may show the local time. */
 function candidates(local: number, zone: string): number[] {
   const offsets = [offsetAt(local - farthest, zone), offsetAt(local + farthest, zone)]
@@ -60,7 +69,8 @@ function skipBefore(local: number, zone: string): number {
 }
 
 const midnightOf = (day: string): number => Date.parse(`${day}T00:00:00Z`)
-const localTime = (at: number, zone: string): number => at + offsetAt(at, zone)
+/** What clocks of the zone show, counted as if it were UTC. */
+export const localTime = (at: number, zone: string): number => at + offsetAt(at, zone)
 
 /** What a zone's clocks are ahead of UTC, in ms. */
 export function offsetAt(at: number, zone: string): number {
