@@ -316,6 +316,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listBackups', () => ({ query: { ...size.query, tenant_id: actor.tenantId, state: 'COMPLETE' } })],
   ['getBackup', () => ({ params: { backupId: collectionId } })],
   ['listProviders', () => ({})],
+  ['getOnlyProvider', () => ({})],
   ['listAccountsWithoutProvider', () => size],
   ['getSignInRules', () => ({ query: { workspace: 'plan-77' } })],
   ['listIdentityProviders', () => ({})],

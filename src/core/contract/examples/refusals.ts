@@ -39,6 +39,8 @@ export const declaredParams = {
   'identity_provider.withdraw_count_mismatch': { expected: 3 },
   'auth.blocklist_unusable': { reason: 'ENOENT' },
   'legal.terms_changed': { terms_version: '2027-01' },
+  'auth.password_expired': { because: 'START' },
+  'account.addresses_full': { limit: 5 },
   'mail.limited': { limit: 1, window_seconds: 60 },
   'admin.operator_on_probation': { until: '2027-03-02T09:00:00.000Z' },
   'admin.settings_enforced': { source: '/etc/svc/settings.yaml' },

@@ -12,6 +12,7 @@ export const peopleMeanings: Readonly<Record<string, string>> = {
   'confirmAddress.token': 'the token in the link of the mail (svcc_…)',
   'AddressAsked.email': 'the address that was asked for',
   addresses: 'the addresses of the account',
+  address_id: 'the address of the account',
   severity: 'INFO, WARNING or CRITICAL',
   display_name: 'the name that people see',
   role: 'VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may',
