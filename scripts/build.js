@@ -60,6 +60,10 @@ const bundler = await import('rolldown').catch((error) => {
 })
 if (bundler) await joinFiles(bundler.rolldown)
 else strip()
+// Without the developers' packages nobody compiles against this Node; its headers are a fifth of what npm has installed
+// (docs/decisions/0374).
+if (!bundler)
+  for (const headers of globSync('node_modules/node-*/include')) rmSync(headers, { recursive: true, force: true })
 replaceFiles(made, 'dist')
 await writeManifest()
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { kindOf, mailNames } from '../src/core/areas/mail/kinds.ts'
 import { languages } from '../src/core/areas/mail/texts/language.ts'
-import type { Needs, Operation, StepUp } from '../src/core/contract/operation.ts'
+import { type Needs, type Operation, type StepUp, takesSessionOnly } from '../src/core/contract/operation.ts'
 import { operations } from '../src/core/contract/operations.ts'
 import { problems } from '../src/core/contract/problem.ts'
 import { sealedKinds } from '../src/core/contract/sealed-kinds.ts'
@@ -49,6 +49,7 @@ function needsInWords(needs: Needs): string {
     case 'anyone':
       return `anyone; ${needs.rate.perSource.calls} calls in ${needs.rate.perSource.seconds} s from one address`
     case 'account':
+      if (takesSessionOnly(needs)) return `any account: a session${stepUp}`
       return needs.changes ? `any account: a session, or \`workspace:admin\`${stepUp}` : `any account${stepUp}`
     case 'workspace':
       return `${needs.role}, \`${needs.scope}\`${stepUp}`
@@ -62,6 +63,7 @@ function needsInWords(needs: Needs): string {
 function stepUpInWords(stepUp: StepUp | undefined): string {
   if (stepUp === undefined) return ''
   if (stepUp === 'when sent') return ', step-up spent when sent'
+  if (stepUp === 'or elevated') return ', step-up or an elevated session'
   return stepUp === true ? ', step-up' : `, step-up ${stepUp.says}`
 }
 

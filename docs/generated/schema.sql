@@ -214,11 +214,19 @@ CREATE TABLE account (
   disabled_at timestamp with time zone,
   state_before text,
   group_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+  sign_in_name text,
+  start_password_until timestamp with time zone,
   CONSTRAINT account_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT account_address_taken UNIQUE (tenant_id, email_fold),
-  CONSTRAINT account_address CHECK ((kind = 'PERSON'::text) = (email IS NOT NULL) AND (email IS NULL) = (email_fold IS NULL)),
+  CONSTRAINT account_name_taken UNIQUE (tenant_id, sign_in_name),
+  CONSTRAINT account_address CHECK ((email IS NULL) = (email_fold IS NULL) AND
+CASE
+    WHEN kind = 'SERVICE'::text THEN email IS NULL AND sign_in_name IS NULL
+    ELSE email IS NOT NULL OR sign_in_name IS NOT NULL OR state = 'ERASED'::text
+END),
   CONSTRAINT account_disabled CHECK (state = 'DISABLED'::text OR state_before IS NULL AND disabled_at IS NULL),
   CONSTRAINT account_kind_check CHECK (kind = ANY (ARRAY['PERSON'::text, 'SERVICE'::text])),
+  CONSTRAINT account_start_password CHECK (start_password_until IS NULL OR password_hash IS NOT NULL),
   CONSTRAINT account_state_before_check CHECK (state_before = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text])),
   CONSTRAINT account_state_check CHECK (state = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text, 'DISABLED'::text, 'ERASED'::text])),
   CONSTRAINT account_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
@@ -234,6 +242,37 @@ CREATE POLICY installation ON account TO svc_installation USING (true) WITH CHEC
 CREATE POLICY one_workspace ON account TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON account TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON account TO svc_tenant;
+
+CREATE TABLE account_address (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  email text NOT NULL,
+  email_fold text NOT NULL,
+  is_primary boolean DEFAULT false NOT NULL,
+  confirmed_at timestamp with time zone,
+  removed_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  held_fold text GENERATED ALWAYS AS (
+CASE
+    WHEN ((removed_at IS NULL) AND (is_primary OR (confirmed_at IS NOT NULL))) THEN email_fold
+    ELSE NULL::text
+END) STORED,
+  CONSTRAINT account_address_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT account_address_held UNIQUE (tenant_id, held_fold),
+  CONSTRAINT account_address_primary CHECK (NOT is_primary OR removed_at IS NULL),
+  CONSTRAINT account_address_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+CREATE INDEX account_address_by_account ON account_address USING btree (tenant_id, account_id);
+CREATE INDEX account_address_ended ON account_address USING btree (ends_at) WHERE ends_at IS NOT NULL;
+CREATE UNIQUE INDEX account_address_one_primary ON account_address USING btree (tenant_id, account_id) WHERE is_primary;
+ALTER TABLE account_address ENABLE ROW LEVEL SECURITY;
+ALTER TABLE account_address FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON account_address TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON account_address TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, SELECT ON account_address TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON account_address TO svc_tenant;
 
 CREATE TABLE account_group (
   tenant_id uuid NOT NULL,
@@ -289,6 +328,33 @@ ALTER TABLE account_word ENABLE ROW LEVEL SECURITY;
 ALTER TABLE account_word FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON account_word TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON account_word TO svc_tenant;
+
+CREATE TABLE address_confirmation (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  address_id uuid NOT NULL,
+  email_fold text NOT NULL,
+  makes_primary boolean NOT NULL,
+  is_asked boolean NOT NULL,
+  hash bytea,
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT address_confirmation_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT address_confirmation_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+CREATE INDEX address_confirmation_asked ON address_confirmation USING btree (tenant_id, created_at) WHERE is_asked;
+CREATE INDEX address_confirmation_by_account ON address_confirmation USING btree (tenant_id, account_id);
+CREATE INDEX address_confirmation_by_hash ON address_confirmation USING btree (hash) WHERE hash IS NOT NULL;
+CREATE INDEX address_confirmation_ended ON address_confirmation USING btree (expires_at);
+CREATE INDEX address_confirmation_of_address ON address_confirmation USING btree (tenant_id, email_fold, created_at);
+ALTER TABLE address_confirmation ENABLE ROW LEVEL SECURITY;
+ALTER TABLE address_confirmation FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON address_confirmation TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON address_confirmation TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, SELECT ON address_confirmation TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON address_confirmation TO svc_tenant;
 
 CREATE TABLE ai_choice (
   tenant_id uuid NOT NULL,
@@ -413,20 +479,91 @@ CREATE TABLE backup (
   failure text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   version integer DEFAULT 1 NOT NULL,
+  due_at timestamp with time zone,
+  is_waiting boolean DEFAULT false NOT NULL,
+  verify_job_id uuid,
+  run_ok boolean,
+  ruled_by jsonb DEFAULT '[]'::jsonb NOT NULL,
+  keeping_due boolean DEFAULT false NOT NULL,
+  is_orphaned boolean DEFAULT false NOT NULL,
   CONSTRAINT backup_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT backup_path CHECK ((state <> ALL (ARRAY['COMPLETE'::text, 'MISSING'::text])) OR path IS NOT NULL),
   CONSTRAINT backup_state_check CHECK (state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'COMPLETE'::text, 'FAILED'::text, 'REMOVING'::text, 'MISSING'::text]))
 );
 CREATE INDEX backup_by_id ON backup USING btree (id);
+CREATE INDEX backup_by_run ON backup USING btree (schedule_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX backup_expiring ON backup USING btree (kept_until) WHERE kept_until IS NOT NULL AND state <> 'REMOVING'::text;
 CREATE INDEX backup_good ON backup USING btree (tenant_id, id) WHERE state = 'COMPLETE'::text AND NOT is_damaged;
+CREATE INDEX backup_keeping ON backup USING btree (tenant_id, schedule_id) WHERE keeping_due;
+CREATE UNIQUE INDEX backup_once ON backup USING btree (tenant_id, schedule_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX backup_open ON backup USING btree (id) WHERE state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'REMOVING'::text]);
+CREATE INDEX backup_waiting ON backup USING btree (id) WHERE is_waiting;
 ALTER TABLE backup ENABLE ROW LEVEL SECURITY;
 ALTER TABLE backup FORCE ROW LEVEL SECURITY;
 CREATE POLICY installation ON backup TO svc_installation USING (true) WITH CHECK (true);
 CREATE POLICY one_workspace ON backup TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON backup TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON backup TO svc_tenant;
+
+CREATE TABLE backup_run (
+  tenant_id uuid NOT NULL,
+  schedule_id uuid NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  begun_at timestamp with time zone DEFAULT now() NOT NULL,
+  after_tenant_id uuid,
+  is_spread boolean DEFAULT false NOT NULL,
+  ended_at timestamp with time zone,
+  complete integer DEFAULT 0 NOT NULL,
+  failed integer DEFAULT 0 NOT NULL,
+  failure text,
+  CONSTRAINT backup_run_pkey PRIMARY KEY (tenant_id, schedule_id, due_at),
+  CONSTRAINT backup_run_tenant_id_schedule_id_fkey FOREIGN KEY (tenant_id, schedule_id) REFERENCES backup_schedule(tenant_id, id)
+);
+CREATE INDEX backup_run_open ON backup_run USING btree (due_at) WHERE ended_at IS NULL;
+ALTER TABLE backup_run ENABLE ROW LEVEL SECURITY;
+ALTER TABLE backup_run FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON backup_run TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON backup_run TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup_run TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup_run TO svc_tenant;
+
+CREATE TABLE backup_schedule (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  target_id uuid NOT NULL,
+  cron text NOT NULL,
+  time_zone text NOT NULL,
+  tenants jsonb,
+  keep jsonb NOT NULL,
+  verify text NOT NULL,
+  recipients jsonb DEFAULT '[]'::jsonb NOT NULL,
+  is_enabled boolean DEFAULT true NOT NULL,
+  next_run_at timestamp with time zone,
+  planned_at timestamp with time zone DEFAULT now() NOT NULL,
+  paused_reason text,
+  last_run_at timestamp with time zone,
+  last_complete integer,
+  last_failed integer,
+  consecutive_failures integer DEFAULT 0 NOT NULL,
+  mailed_at timestamp with time zone,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT backup_schedule_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT backup_schedule_next CHECK ((next_run_at IS NULL) = (NOT is_enabled)),
+  CONSTRAINT backup_schedule_paused_reason_check CHECK (paused_reason = ANY (ARRAY['TARGET_REMOVED'::text, 'SECRET_UNAVAILABLE'::text])),
+  CONSTRAINT backup_schedule_verify_check CHECK (verify = ANY (ARRAY['HASHES'::text, 'RESTORE'::text]))
+);
+CREATE INDEX backup_schedule_by_target ON backup_schedule USING btree (target_id);
+CREATE INDEX backup_schedule_due ON backup_schedule USING btree (next_run_at) WHERE next_run_at IS NOT NULL;
+CREATE INDEX backup_schedule_planned ON backup_schedule USING btree (planned_at) WHERE next_run_at IS NOT NULL;
+ALTER TABLE backup_schedule ENABLE ROW LEVEL SECURITY;
+ALTER TABLE backup_schedule FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON backup_schedule TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON backup_schedule TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup_schedule TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup_schedule TO svc_tenant;
 
 CREATE TABLE backup_target (
   tenant_id uuid NOT NULL,
@@ -766,6 +903,15 @@ CREATE POLICY one_workspace ON delivery_attempt TO svc_tenant USING ((tenant_id 
 GRANT SELECT (tenant_id, delivery_id, n, at, ended_at, host, duration_ms, status, error, trace) ON delivery_attempt TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON delivery_attempt TO svc_tenant;
 
+CREATE TABLE departed_archive (
+  workspace_id uuid NOT NULL,
+  workspace_slug text NOT NULL,
+  purged_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT departed_archive_pkey PRIMARY KEY (workspace_id)
+);
+CREATE INDEX departed_archive_due ON departed_archive USING btree (purged_at);
+GRANT DELETE, INSERT, SELECT, UPDATE ON departed_archive TO svc_installation;
+
 CREATE TABLE failed_attempt (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -890,12 +1036,29 @@ CREATE TABLE installation (
   admitted_at timestamp with time zone,
   settings_version integer DEFAULT 1 NOT NULL,
   settings_file text,
+  recovered_to timestamp with time zone,
   CONSTRAINT installation_pkey PRIMARY KEY (is_only),
   CONSTRAINT installation_gate CHECK ((gated_at IS NULL) = (gate_reason IS NULL) AND (gate_reason IS NULL OR (gate_reason = ANY (ARRAY['BEGUN'::text, 'REWOUND'::text])))),
   CONSTRAINT installation_is_only_check CHECK (is_only)
 );
 GRANT INSERT, SELECT, UPDATE ON installation TO svc_installation;
 GRANT SELECT (epoch, gated_at) ON installation TO svc_tenant;
+
+CREATE TABLE installation_notice (
+  id boolean DEFAULT true NOT NULL,
+  message text,
+  severity text DEFAULT 'INFO'::text NOT NULL,
+  starts_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  set_by uuid,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT installation_notice_pkey PRIMARY KEY (id),
+  CONSTRAINT installation_notice_id_check CHECK (id),
+  CONSTRAINT installation_notice_period CHECK (ends_at IS NULL OR starts_at IS NULL OR starts_at < ends_at),
+  CONSTRAINT installation_notice_severity_check CHECK (severity = ANY (ARRAY['INFO'::text, 'WARNING'::text, 'CRITICAL'::text]))
+);
+GRANT SELECT, UPDATE ON installation_notice TO svc_installation;
 
 CREATE TABLE invitation (
   tenant_id uuid NOT NULL,
@@ -1148,6 +1311,13 @@ CREATE TABLE journal (
   CONSTRAINT journal_actor_kind_check CHECK (actor_kind = ANY (ARRAY['ACCOUNT'::text, 'SERVICE'::text, 'RECOVERY'::text, 'SYSTEM'::text])),
   CONSTRAINT journal_via_check CHECK (via = ANY (ARRAY['API'::text, 'RECOVERY'::text, 'JOB'::text]))
 );
+CREATE INDEX journal_by_action ON journal USING btree (action, at, id);
+CREATE INDEX journal_by_actor ON journal USING btree (actor_account_id, at, id);
+CREATE INDEX journal_by_family ON journal USING btree (split_part(action, '.'::text, 1), at, id);
+CREATE INDEX journal_by_kind ON journal USING btree (actor_kind, at, id);
+CREATE INDEX journal_by_slug ON journal USING btree (workspace_slug, at, id);
+CREATE INDEX journal_by_workspace ON journal USING btree (workspace_id, at, id);
+CREATE INDEX journal_in_order ON journal USING btree (at, id);
 GRANT INSERT, SELECT ON journal TO svc_installation;
 
 CREATE TABLE keyring_key (
@@ -1321,6 +1491,88 @@ CREATE POLICY one_workspace ON membership TO svc_tenant USING ((tenant_id = ( SE
 GRANT DELETE, INSERT, SELECT, UPDATE ON membership TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON membership TO svc_tenant;
 
+CREATE TABLE notification (
+  tenant_id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  category text NOT NULL,
+  id uuid NOT NULL,
+  event_type text NOT NULL,
+  actor_id uuid,
+  subject text NOT NULL,
+  item_id uuid,
+  container_id uuid,
+  text text,
+  count integer DEFAULT 1 NOT NULL,
+  began_at timestamp with time zone NOT NULL,
+  at timestamp with time zone NOT NULL,
+  is_listed boolean NOT NULL,
+  read_at timestamp with time zone,
+  mail_form text,
+  mail_since timestamp with time zone,
+  mail_due_at timestamp with time zone,
+  mail_count integer DEFAULT 0 NOT NULL,
+  mail_id uuid,
+  mailed_at timestamp with time zone,
+  CONSTRAINT notification_pkey PRIMARY KEY (tenant_id, account_id, event_id, category),
+  CONSTRAINT notification_category_check CHECK (category = ANY (ARRAY['SECURITY'::text, 'ADMINISTRATION'::text, 'ASSIGNED'::text, 'MENTIONED'::text, 'DUE'::text, 'COMMENTED'::text, 'ACCESS'::text, 'AUTOMATION'::text, 'CHANGED'::text])),
+  CONSTRAINT notification_count_check CHECK (count > 0),
+  CONSTRAINT notification_mail_form_check CHECK (mail_form = ANY (ARRAY['IMMEDIATE'::text, 'DAILY'::text])),
+  CONSTRAINT notification_mailed CHECK ((mail_due_at IS NULL) = (mail_since IS NULL) AND (mail_since IS NULL OR mail_form IS NOT NULL)),
+  CONSTRAINT notification_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+CREATE INDEX notification_mail_due ON notification USING btree (mail_due_at, tenant_id) WHERE mail_due_at IS NOT NULL;
+CREATE INDEX notification_mail_waits ON notification USING btree (tenant_id, mail_due_at) WHERE mail_due_at IS NOT NULL;
+CREATE INDEX notification_newest ON notification USING btree (tenant_id, account_id, at DESC, id DESC);
+CREATE INDEX notification_of_subject ON notification USING btree (tenant_id, account_id, subject, at);
+CREATE INDEX notification_old ON notification USING btree (at);
+ALTER TABLE notification ENABLE ROW LEVEL SECURITY;
+ALTER TABLE notification FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON notification TO svc_installation USING (true);
+CREATE POLICY one_workspace ON notification TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, SELECT ON notification TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON notification TO svc_tenant;
+
+CREATE TABLE notification_pending (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  event_type text NOT NULL,
+  at timestamp with time zone NOT NULL,
+  actor_id uuid,
+  subject text NOT NULL,
+  item_id uuid,
+  container_id uuid,
+  text text,
+  told jsonb NOT NULL,
+  CONSTRAINT notification_pending_pkey PRIMARY KEY (tenant_id, id)
+);
+ALTER TABLE notification_pending ENABLE ROW LEVEL SECURITY;
+ALTER TABLE notification_pending FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON notification_pending FOR SELECT TO svc_installation USING (true);
+CREATE POLICY one_workspace ON notification_pending TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT ON notification_pending TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON notification_pending TO svc_tenant;
+
+CREATE TABLE notification_preference (
+  tenant_id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  category text NOT NULL,
+  channel text NOT NULL,
+  delivery text NOT NULL,
+  overrides jsonb DEFAULT '{}'::jsonb NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT notification_preference_pkey PRIMARY KEY (tenant_id, account_id, category, channel),
+  CONSTRAINT notification_preference_channel_check CHECK (channel = ANY (ARRAY['MAIL'::text, 'IN_APP'::text])),
+  CONSTRAINT notification_preference_delivery_check CHECK (delivery = ANY (ARRAY['IMMEDIATE'::text, 'DAILY'::text, 'OFF'::text])),
+  CONSTRAINT notification_preference_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+ALTER TABLE notification_preference ENABLE ROW LEVEL SECURITY;
+ALTER TABLE notification_preference FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON notification_preference TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON notification_preference TO svc_tenant;
+
 CREATE TABLE operator (
   account_id uuid NOT NULL,
   workspace_id uuid NOT NULL,
@@ -1420,6 +1672,7 @@ CREATE TABLE password_reset (
   expires_at timestamp with time zone NOT NULL,
   used_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  address_id uuid,
   CONSTRAINT password_reset_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT password_reset_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
@@ -1636,7 +1889,17 @@ CREATE TABLE session (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   last_used_at timestamp with time zone DEFAULT now() NOT NULL,
   revoked_at timestamp with time zone,
+  elevated_at timestamp with time zone,
+  elevated_until timestamp with time zone,
+  device_family text,
+  way text,
+  provider_id uuid,
+  rotated_at timestamp with time zone,
+  further_pairs smallint DEFAULT 0 NOT NULL,
   CONSTRAINT session_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT session_device_family_check CHECK (device_family = ANY (ARRAY['WINDOWS'::text, 'MAC'::text, 'LINUX'::text, 'CHROMEOS'::text, 'IPHONE'::text, 'IPAD'::text, 'ANDROID'::text, 'COMMAND_LINE'::text, 'OTHER'::text])),
+  CONSTRAINT session_elevated CHECK ((elevated_at IS NULL) = (elevated_until IS NULL)),
+  CONSTRAINT session_way_check CHECK (way = ANY (ARRAY['PASSWORD'::text, 'PROVIDER'::text, 'INVITATION'::text, 'SET_UP'::text])),
   CONSTRAINT session_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
 CREATE INDEX session_by_account ON session USING btree (tenant_id, account_id, id);
@@ -1663,6 +1926,32 @@ CREATE POLICY installation ON setting TO svc_installation USING (true) WITH CHEC
 GRANT DELETE, INSERT, SELECT, UPDATE ON setting TO svc_installation;
 GRANT SELECT (name, value) ON setting TO svc_tenant;
 
+CREATE TABLE sign_in_challenge (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  hash bytea NOT NULL,
+  way text NOT NULL,
+  provider_id uuid,
+  flow_id uuid,
+  issued_at timestamp with time zone DEFAULT now() NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone,
+  CONSTRAINT sign_in_challenge_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT sign_in_challenge_provider CHECK ((way = 'PROVIDER'::text) = (provider_id IS NOT NULL)),
+  CONSTRAINT sign_in_challenge_way_check CHECK (way = ANY (ARRAY['PASSWORD'::text, 'PROVIDER'::text])),
+  CONSTRAINT sign_in_challenge_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+CREATE INDEX sign_in_challenge_by_account ON sign_in_challenge USING btree (tenant_id, account_id);
+CREATE INDEX sign_in_challenge_by_hash ON sign_in_challenge USING btree (hash);
+CREATE INDEX sign_in_challenge_ended ON sign_in_challenge USING btree (expires_at);
+ALTER TABLE sign_in_challenge ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sign_in_challenge FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON sign_in_challenge TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON sign_in_challenge TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, SELECT, UPDATE ON sign_in_challenge TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON sign_in_challenge TO svc_tenant;
+
 CREATE TABLE sign_in_flow (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -1674,7 +1963,10 @@ CREATE TABLE sign_in_flow (
   proved_account_id uuid,
   expires_at timestamp with time zone NOT NULL,
   used_at timestamp with time zone,
+  purpose text DEFAULT 'SIGN_IN'::text NOT NULL,
+  began_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT sign_in_flow_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT sign_in_flow_purpose_check CHECK (purpose = ANY (ARRAY['SIGN_IN'::text, 'LINK'::text, 'STEP_UP'::text])),
   CONSTRAINT sign_in_flow_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
 CREATE INDEX sign_in_flow_by_hash ON sign_in_flow USING btree (hash);
@@ -1685,6 +1977,32 @@ CREATE POLICY installation ON sign_in_flow TO svc_installation USING (true) WITH
 CREATE POLICY one_workspace ON sign_in_flow TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON sign_in_flow TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON sign_in_flow TO svc_tenant;
+
+CREATE TABLE sign_in_link (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  hash bytea NOT NULL,
+  provider_id uuid NOT NULL,
+  issuer text NOT NULL,
+  subject text NOT NULL,
+  email text,
+  account_id uuid,
+  issued_at timestamp with time zone DEFAULT now() NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone,
+  CONSTRAINT sign_in_link_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT sign_in_link_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id),
+  CONSTRAINT sign_in_link_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX sign_in_link_by_account ON sign_in_link USING btree (tenant_id, account_id) WHERE account_id IS NOT NULL;
+CREATE INDEX sign_in_link_by_hash ON sign_in_link USING btree (hash);
+CREATE INDEX sign_in_link_ended ON sign_in_link USING btree (expires_at);
+ALTER TABLE sign_in_link ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sign_in_link FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON sign_in_link TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON sign_in_link TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, SELECT, UPDATE ON sign_in_link TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON sign_in_link TO svc_tenant;
 
 CREATE TABLE step_up (
   tenant_id uuid NOT NULL,

@@ -6,7 +6,8 @@
  */
 import { Command, Flags, type Interfaces } from '@oclif/core'
 import type { Answer, Operation, Sent } from '../core/contract/operation.ts'
-import { takesStepUp } from '../core/contract/operation.ts'
+import { stepUpOf, takesStepUp } from '../core/contract/operation.ts'
+import { Problem } from '../core/contract/problem.ts'
 import { requestOf } from '../core/kernel/request/request.ts'
 import { writeJson } from '../core/kernel/values/json.ts'
 import type { Caller } from './call/caller.ts'
@@ -132,6 +133,13 @@ export const targetFlags = {
   }),
 }
 
+const proofIsNeeded = Symbol('a proof is needed')
+
+function unlessProofIsNeeded(error: unknown): typeof proofIsNeeded {
+  if (error instanceof Problem && error.code === 'auth.step_up_required') return proofIsNeeded
+  throw error
+}
+
 /** A command that carries out operations, over the API or directly on the database. */
 export abstract class CallerCommand extends BaseCommand {
   static override baseFlags = {
@@ -194,6 +202,12 @@ export abstract class CallerCommand extends BaseCommand {
   ): Promise<Answer<O>> {
     const { params, body } = requestOf(operation, sent)
     if (!caller.stepUp || !takesStepUp(operation, body)) return caller.call(operation, sent)
+    // An elevated session needs no proof. Whoever gives the password means to show it.
+    const isGiven = source['password-stdin'] === true || source['password-file'] !== undefined
+    if (stepUpOf(operation.needs) === 'or elevated' && !isGiven) {
+      const answer = await caller.call(operation, sent).catch(unlessProofIsNeeded)
+      if (answer !== proofIsNeeded) return answer
+    }
     const password = await passwordOnceMore(source)
     const [targetId] = Object.values((params ?? {}) as Record<string, string>)
     const prove = caller.stepUp

@@ -10,7 +10,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { DaemonRole } from '../daemon/main.ts'
+import type { DaemonRole } from '../daemon/daemon.ts'
 
 const packageFile = new URL('../../package.json', import.meta.url)
 

@@ -3,7 +3,7 @@
  * soon as it is ready, because the program that started it waits for that line.
  */
 import { writeJson } from '../core/kernel/values/json.ts'
-import type { Daemon, DaemonRole } from '../daemon/main.ts'
+import type { Daemon, DaemonRole } from '../daemon/daemon.ts'
 import { BaseCommand } from './base-command.ts'
 import { type Ending, exitCodes, Failure } from './failure.ts'
 import { printable } from './render/printable.ts'

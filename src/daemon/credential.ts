@@ -22,6 +22,10 @@ export interface CredentialRow {
   readonly scopes: string
   readonly expires_at: string | null
   readonly is_unseen: boolean
+  /** Whether somebody signed in to the session within the last 300 s; one from the future is not new. Null without a session. */
+  readonly is_session_new: boolean | null
+  /** Null also after the elevation has ended. */
+  readonly elevated_until: string | null
   readonly state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION'
   readonly slug: string
   readonly account_kind: 'PERSON' | 'SERVICE'
@@ -65,6 +69,8 @@ export async function lookUpCredential(
   const [row] = await look<CredentialRow[]>`
     select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes, c.expires_at,
            c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
+           s.created_at > now() - interval '300 seconds' and s.created_at <= now() + interval '5 seconds' as is_session_new,
+           case when s.elevated_at <= now() + interval '5 seconds' and s.elevated_until > now() then s.elevated_until end as elevated_until,
            t.state, t.slug, a.kind as account_kind, m.role, m.container_rank,
            o.account_id is not null as is_operator, case when o.probation_until > now() then o.probation_until end as probation_until,
            q.ceiling, d.decided_ceiling, i.epoch, i.gated_at is not null as is_gated, a.password_hash is not null as has_password,
@@ -98,8 +104,8 @@ export async function lookUpCredential(
   return row && row.role === null && row.container_rank === null ? undefined : row
 }
 
-/** Of these, nothing follows for whether a call is admitted. */
-const undeciding: readonly (keyof CredentialRow)[] = ['is_unseen', 'has_webhooks']
+/** Of these, nothing follows for whether a call is admitted. What takes a step-up is never guessed. */
+const undeciding: readonly (keyof CredentialRow)[] = ['is_unseen', 'is_session_new', 'has_webhooks']
 
 /** Whether two look-ups of a token decide every call alike. */
 export const decideAlike = (one: CredentialRow, other: CredentialRow): boolean =>
@@ -112,6 +118,8 @@ export const actorOf = (row: CredentialRow): AccountActor => ({
   credentialId: row.id,
   bearerId: row.session_id ?? row.id,
   sessionId: row.session_id,
+  elevatedUntil: row.elevated_until,
+  isSessionNew: row.is_session_new === true,
   expiresAt: row.expires_at,
   scopes: row.scopes.split(' ') as Scope[],
   role: row.role ?? 'VIEWER',

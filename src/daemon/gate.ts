@@ -18,7 +18,13 @@
 
 import { demandedOf, isMeant } from '../core/areas/auth/second-factor/demand.ts'
 import { ceilingOf } from '../core/areas/settings/quotas.ts'
-import { changesWaysIn, isServedWithoutFactor, type Needs, type Operation } from '../core/contract/operation.ts'
+import {
+  changesWaysIn,
+  isServedWithoutFactor,
+  type Needs,
+  type Operation,
+  takesSessionOnly,
+} from '../core/contract/operation.ts'
 import { Problem, type ProblemCode, refuse } from '../core/contract/problem.ts'
 import { type Role, rankOf, type Scope } from '../core/contract/vocabulary.ts'
 import type { Config } from '../core/kernel/config/config.ts'
@@ -31,6 +37,7 @@ import type { Entry, Installation } from '../core/kernel/transaction/installatio
 import { type AccountActor, type Actor, actsForInstallation, anyoneFrom } from '../core/kernel/values/actor.ts'
 import { hashToken, isTokenShaped } from '../core/kernel/values/token.ts'
 import { actorOf, type CredentialRow, decideAlike, lookUpCredential, noteUse } from './credential.ts'
+import { deviceFamilyOf } from './device.ts'
 import { workspaceOfHost } from './host.ts'
 import { type KnownTokens, openKnownTokens } from './known-tokens.ts'
 import type { Rate } from './rate.ts'
@@ -97,8 +104,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
 
     async admit(operation, request, pays = 1, ticket = undefined) {
       const { needs } = operation
-      if (needs.caller === 'anyone')
-        return admitStranger(sourceRate, operation, sourceOf(request, config.trustedProxies))
+      if (needs.caller === 'anyone') return admitStranger(sourceRate, operation, request, config)
       const isByTicket = ticket !== undefined && request.headers.authorization === undefined
       const row = isByTicket
         ? await findByTicket(installation, operation, ticket)
@@ -146,9 +152,10 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
 }
 
 /** Refuses request.limited, service.unavailable. */
-async function admitStranger(rate: SourceRate, operation: Operation, source: Parameters<typeof anyoneFrom>[0]) {
+async function admitStranger(rate: SourceRate, operation: Operation, request: Heard, { trustedProxies }: Config) {
+  const source = sourceOf(request, trustedProxies)
   if (operation.needs.caller === 'anyone') await rate.spend(operation, operation.needs.rate, source)
-  return anyoneFrom(source)
+  return anyoneFrom(source, deviceFamilyOf(request.headers['user-agent']))
 }
 
 const lookUpWithWork = ({ id }: Operation, tx: Tx, hash: Buffer, asksForWebhooks: boolean) =>
@@ -188,6 +195,7 @@ function authorize(needs: Needs, actor: AccountActor, containerRank: number, isF
       break
     case 'account':
       if (changesWaysIn(needs) && actor.sessionId === null) demandScope(actor, 'workspace:admin')
+      if (takesSessionOnly(needs) && actor.sessionId === null) refuse('auth.credential_kind', { accepted: 'SESSION' })
       break
     case 'workspace':
       demandPlace(actor, needs, needs.within === 'container' ? containerRank : 0)

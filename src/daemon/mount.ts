@@ -23,7 +23,7 @@ import { type Foreseen, type Gate, Misjudged, type SentTicket } from './gate.ts'
 import { workspaceOfHost } from './host.ts'
 import { type Prepared, prepared, type Turn } from './prepared.ts'
 import type { Readers } from './readers.ts'
-import { routeOf } from './routes.ts'
+import { root, routeOf } from './routes.ts'
 import type { SourceSeats } from './source-seats.ts'
 import { endUnread, sentBytes } from './uploads.ts'
 import { sendWholeList } from './whole-list.ts'
@@ -36,6 +36,7 @@ export function mountOperations(app: FastifyInstance, served: Served, operations
       url: routeOf(operation.path),
       bodyLimit: bodyLimitOf(served.installation.config, operation),
       config: { operation },
+      ...(operation.deprecated ? { onRequest: saysSuccessor(operation.deprecated) } : {}),
       handler: operation.success.fixed
         ? fixedAnswer(served, operation)
         : operation.takes === 'bytes'
@@ -44,6 +45,15 @@ export function mountOperations(app: FastifyInstance, served: Served, operations
           : (request, reply) => inside(request.span, () => answer(served, operation, request, reply)),
     })
   }
+}
+
+/** Also a refusal tells clients to use another operation. RFC 9745; RFC 5829. */
+const saysSuccessor = ({ since, successor }: NonNullable<Operation['deprecated']>) => {
+  const headers = {
+    deprecation: `@${Date.parse(since) / 1000}`,
+    link: `<${root}${successor}>; rel="successor-version"`,
+  }
+  return async (_: FastifyRequest, reply: FastifyReply) => void reply.headers(headers)
 }
 
 /** The bound of the operation, at most that of the configuration. */

@@ -2,6 +2,7 @@
  * The schemas of refusals: one component for each code, so that a generated client that has found the code knows the
  * parameters. What an operation refuses at a status is a union of these, told apart by `code`.
  */
+import { refusalExample } from '../core/contract/examples/refusals.ts'
 import { mostErrors, type ProblemCode, problems } from '../core/contract/problem.ts'
 import { paramsOf } from '../core/contract/problem-params.ts'
 import type { JsonSchema, Schemas } from './openapi-schemas.ts'
@@ -59,7 +60,15 @@ function problemSchema(code: ProblemCode, schemas: Schemas): JsonSchema {
         items: { $ref: refTo('Violation') },
       },
     },
+    examples: [exampleOf(code)],
   }
+}
+
+/** The body as problemBody (contract/problem.ts) makes it. */
+function exampleOf(code: ProblemCode): JsonSchema {
+  const { status, params, errors } = refusalExample(code)
+  const instance = 'urn:uuid:01954fd0-8000-7000-8000-000000000000'
+  return { type: `urn:problem:svc:${code}`, status, code, params, instance, ...(errors ? { errors } : {}) }
 }
 
 const violation: JsonSchema = {

@@ -15,13 +15,15 @@ import {
   boundsOf,
   type CallBound,
   changesWaysIn,
-  isServedWithoutFactor,
   type Operation,
+  stepUpOf,
+  takesSessionOnly,
 } from '../core/contract/operation.ts'
 import { type ProblemCode, problems } from '../core/contract/problem.ts'
 import { idempotencyKeyPattern } from '../core/kernel/request/idempotency-key.ts'
 import { ifMatchPattern } from '../core/kernel/values/etag.ts'
 import { tokenPattern } from '../core/kernel/values/token.ts'
+import { refusalsMetBy } from './met-refusals.ts'
 import { explain } from './openapi-meanings.ts'
 import { oneOf, problemComponents } from './openapi-problems.ts'
 import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
@@ -91,6 +93,7 @@ function describe(operation: Operation, schemas: Schemas): Document {
     operationId: operation.id,
     tags: [operation.area],
     summary: operation.summary,
+    ...(operation.deprecated ? { deprecated: true } : {}),
     description: descriptionOf(operation),
     ...(needs.caller === 'anyone' ? { security: [] } : {}),
     ...(takesTicket(operation) ? { security: [{ bearer: [] }, {}] } : {}),
@@ -142,6 +145,7 @@ function descriptionOf({ needs }: Operation): string {
   if (needs.caller === 'anyone') lines.push(`${inWords(needs.rate.perSource)} from one source address.`)
   if (changesWaysIn(needs))
     lines.push('A session, or a token with the scope `workspace:admin`; it changes how the account itself gets in.')
+  else if (takesSessionOnly(needs)) lines.push('A session; no token serves.')
   else if (needs.caller === 'account') lines.push("Any valid token; it acts on the account's own affairs.")
   if (needs.caller === 'workspace') {
     lines.push(`Needs the scope \`${needs.scope}\` and the role ${needs.role}.`)
@@ -157,13 +161,13 @@ function descriptionOf({ needs }: Operation): string {
   }
   const stepUp = stepUpOf(needs)
   if (stepUp === 'when sent') lines.push('Takes a step-up, which is spent where it is sent.')
+  else if (stepUp === 'or elevated')
+    lines.push('Needs a step-up, or an elevated session; the own account always takes the step-up.')
   else if (stepUp) lines.push(`Needs a step-up${stepUp === true ? '' : ` ${stepUp.says}`}.`)
   return lines.join('\n\n')
 }
 
 const inWords = ({ calls, seconds }: CallBound) => `At most ${calls} calls in ${seconds} s`
-
-const stepUpOf = (needs: Operation['needs']) => ('stepUp' in needs ? needs.stepUp : undefined)
 
 function parametersOf(operation: Operation, schemas: Schemas): Document[] {
   const { needs } = operation
@@ -273,6 +277,12 @@ function successOf(operation: Operation, schemas: Schemas): Document {
       ? { ETag: textHeader(operation.success.fixed || operation.success.bytes ? 'Names the bytes.' : '`"<version>"`') }
       : {}),
     ...(location ? { Location: textHeader('Where the created thing is found.') } : {}),
+    ...(operation.deprecated
+      ? {
+          Deprecation: textHeader('Since when another operation should be used (RFC 9745).'),
+          Link: textHeader('The path of that operation, with `rel="successor-version"`.'),
+        }
+      : {}),
     ...(operation.idempotent
       ? { 'Idempotency-Replayed': textHeader('`true` when this is the first answer once more.') }
       : {}),
@@ -345,55 +355,3 @@ const refusal = (status: number, codes: readonly ProblemCode[]) => ({
     },
   },
 })
-
-interface Refusal {
-  readonly code: ProblemCode
-  readonly status: number
-}
-
-function refusalsMetBy(operation: Operation): Refusal[] {
-  const { needs } = operation
-  const codes: ProblemCode[] = ['request.malformed', 'service.unavailable', 'internal', ...gateRefusals(operation)]
-  if (!isServedWithoutFactor(needs)) codes.push('auth.second_factor_demanded')
-  if (operation.takes === 'bytes') codes.push('request.media_type', 'request.timeout', 'request.too_large')
-  else if (operation.method !== 'GET')
-    codes.push('request.too_large', 'request.media_type', 'request.invalid', 'request.timeout')
-  if (operation.params) codes.push('not_found')
-  if (stepUpOf(needs)) codes.push('auth.step_up_required')
-  if (stepUpOf(needs) && !isServedWithoutFactor(needs)) codes.push('admin.operator_on_probation')
-  if ('mode' in needs) codes.push('admin.multi_mode_required')
-  if (operation.actsOn) codes.push('admin.operator_required', 'auth.role_required')
-  if (needs.caller === 'account' && needs.others) codes.push('auth.scope_required')
-  if (operation.ifMatch) codes.push('precondition.failed')
-  if (operation.idempotent)
-    codes.push(
-      'idempotency.key_reused',
-      'idempotency.in_progress',
-      ...(operation.secret ? (['secret.unavailable'] as const) : []),
-    )
-  codes.push(...(operation.refuses ?? []))
-  if (codes.includes('cursor.invalid')) codes.push('gone')
-  const met = codes.map((code) => ({ code, status: problems[code].status as number }))
-  return countsTowardsRate(operation) ? [...met, { code: 'quota.exceeded', status: 429 }] : met
-}
-
-const countsTowardsRate = ({ needs }: Operation) =>
-  needs.caller === 'account' || needs.caller === 'workspace' || needs.caller === 'workspace or operator'
-
-const ofAnyAccount = ['auth.unauthenticated', 'installation.recovering', 'tenant_suspended'] as const
-const ofWorkspace = [...ofAnyAccount, 'auth.scope_required', 'auth.role_required'] as const
-
-function gateRefusals({ needs }: Operation): readonly ProblemCode[] {
-  switch (needs.caller) {
-    case 'anyone':
-      return ['request.limited']
-    case 'account':
-      return changesWaysIn(needs) ? [...ofAnyAccount, 'auth.scope_required'] : ofAnyAccount
-    case 'workspace':
-      return ofWorkspace
-    case 'workspace or operator':
-      return [...ofWorkspace, 'admin.operator_required']
-    case 'operator':
-      return ['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'admin.operator_required']
-  }
-}

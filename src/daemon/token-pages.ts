@@ -1,5 +1,6 @@
 /**
- * The pages behind the links of mails: a form for a new password, and one to join a workspace.
+ * The pages behind the links of mails: a form for a new password, one to join a workspace, and one that confirms an address
+ * (confirm-page.ts).
  *
  * The token is in the fragment (`#`) of the address. Browsers do not send fragments to
  * servers, so the token is in no log. The script removes it from the address bar and sends
@@ -10,6 +11,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { confirmPage } from './confirm-page.ts'
 
 interface TokenPage {
   readonly path: string
@@ -47,7 +49,7 @@ const pages: readonly TokenPage[] = [
   },
 ]
 
-export const tokenPagePaths: readonly string[] = pages.map(({ path }) => path)
+export const tokenPagePaths: readonly string[] = [...pages, confirmPage].map(({ path }) => path)
 
 const scriptOf = ({ call, done, over: [code, says] }: TokenPage) => `
 const token = location.hash.slice(1)
@@ -93,20 +95,32 @@ form.addEventListener('submit', async (event) => {
 
 const nameField = '<p><label>Your name <input name="display_name" autocomplete="name" maxlength="200"></label></p>\n'
 
-const pageOf = (page: TokenPage, script: string) => `<!doctype html>
+const fieldsOf = (
+  page: TokenPage,
+) => `${page.asksName ? nameField : ''}<p><label>New password <input name="password" type="password" autocomplete="new-password" required maxlength="1024"></label></p>
+<p><button>${page.button}</button></p>`
+
+interface Page {
+  readonly path: string
+  readonly label: string
+  readonly title: string
+  readonly fields: string
+  readonly script: string
+}
+
+const pageOf = ({ title, fields, script }: Page) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
-<title>${page.title}</title>
+<title>${title}</title>
 </head>
 <body>
 <main>
-<h1>${page.title}</h1>
+<h1>${title}</h1>
 <form>
-${page.asksName ? nameField : ''}<p><label>New password <input name="password" type="password" autocomplete="new-password" required maxlength="1024"></label></p>
-<p><button>${page.button}</button></p>
+${fields}
 </form>
 <p><output></output></p>
 </main>
@@ -126,9 +140,9 @@ const policyOf = (script: string) =>
   ].join('; ')
 
 export function addTokenPages(app: FastifyInstance): void {
-  for (const page of pages) {
-    const script = scriptOf(page)
-    const [html, policy] = [pageOf(page, script), policyOf(script)]
+  const served: Page[] = pages.map((page) => ({ ...page, fields: fieldsOf(page), script: scriptOf(page) }))
+  for (const page of [...served, confirmPage]) {
+    const [html, policy] = [pageOf(page), policyOf(page.script)]
     app.get(page.path, { config: { label: page.label } }, (_, reply) =>
       reply
         .header('content-security-policy', policy)

@@ -11,12 +11,13 @@
  * commit nothing more and is queued again; messages that it has sent cannot be taken back.
  */
 
+import type { PgBoss } from 'pg-boss'
 import { lookAtGate } from '../core/areas/recovery/gate.ts'
 import { Problem } from '../core/contract/problem.ts'
 import { originKey } from '../core/kernel/queue/queue.ts'
 import { openSpan } from '../core/kernel/tracing/tracing.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
-import { JobGivenUp, type RunnableJob } from '../core/kernel/transaction/runnable-job.ts'
+import { JobFailure, JobGivenUp, type RunnableJob } from '../core/kernel/transaction/runnable-job.ts'
 import { timeNow } from '../core/kernel/values/time.ts'
 import type { Log } from './log.ts'
 
@@ -27,6 +28,8 @@ export interface Worker {
 
 const usualAtOnce = 20
 const pollingSeconds = 1
+/** Of the times of scheduled jobs. */
+const zone = 'UTC'
 /** The delay of a job while the gate is closed. */
 const heldSeconds = 30
 
@@ -44,6 +47,7 @@ export async function startWorker(
 ): Promise<Worker> {
   const boss = await installation.queue.boss()
   const keptByGate = behindGate(installation)
+  await schedule(boss, jobs)
   for (const job of jobs) {
     const { atOnce = usualAtOnce } = job
     // The next batch is fetched when the whole batch is done; after a full batch at once, so that long queues have no pauses.
@@ -67,13 +71,19 @@ export async function startWorker(
         )
       },
     )
-    if (job.cron !== undefined) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' })
   }
   return {
     async close() {
       await Promise.all(jobs.map(({ name }) => boss.offWork(name, { wait: false })))
     },
   }
+}
+
+/** Each write waits for the disk, so a start writes only what is not stored as it is. */
+async function schedule(boss: PgBoss, jobs: readonly RunnableJob[]): Promise<void> {
+  const stored = new Set((await boss.getSchedules()).map(({ name, cron, timezone }) => `${name} ${cron} ${timezone}`))
+  const changed = jobs.filter(({ name, cron }) => cron !== undefined && !stored.has(`${name} ${cron} ${zone}`))
+  await Promise.all(changed.map(({ name, cron }) => boss.schedule(name, cron ?? '', {}, { tz: zone })))
 }
 
 interface Queued {
@@ -131,8 +141,21 @@ async function runOnce(
         id: queued.id,
         // In pg-boss this means: no further attempt. Without a dead letter queue the job stays in its queue, as failed.
         status: isGivenUp ? ('deadletter' as const) : ('failed' as const),
-        output: { name: error instanceof Error ? error.name : 'unknown' },
+        output: keptOf(error),
       },
     }
+  }
+}
+
+const systemCode = /^[A-Z][A-Z0-9_]{1,39}$/
+
+/** What the queue keeps of a failure: its name, the code of an error of the system, and what the job tells of it. */
+function keptOf(error: unknown): Readonly<Record<string, string | number>> {
+  if (!(error instanceof Error)) return { name: 'unknown' }
+  const { code } = error as { readonly code?: unknown }
+  return {
+    name: error.name,
+    ...(typeof code === 'string' && systemCode.test(code) ? { error: code } : {}),
+    ...(error instanceof JobFailure ? error.told : {}),
   }
 }

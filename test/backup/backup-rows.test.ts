@@ -183,6 +183,12 @@ describe('a removal', () => {
       await both.sql`drop function hold_it() cascade`
     }
     expect([first, second].map(({ path }) => existsSync(at(path)))).toEqual([false, true])
+    // The first one could not be stopped any more, and that is said.
+    for (const entries of [
+      await both.sql`select subject_id as id from audit_entry where tenant_id = ${tenantId} and action = 'tenant.backup_gone_under_hold'`,
+      await both.sql`select subject_id as id from journal where workspace_id = ${tenantId} and action = 'tenant.backup_gone_under_hold'`,
+    ])
+      expect([...entries]).toEqual([{ id: first.id }])
   })
 
   test('goes on until the target obeys', async () => {

@@ -103,7 +103,9 @@ function exact(this: unknown, _name: string, value: unknown, context?: { source?
 const tables: Readonly<Record<string, string>> = {
   workspace: 'tenant',
   accounts: 'account',
+  account_addresses: 'account_address',
   account_preferences: 'account_preference',
+  notification_preferences: 'notification_preference',
   memberships: 'membership',
   groups: 'account_group',
   group_members: 'group_member',
@@ -136,6 +138,7 @@ const tables: Readonly<Record<string, string>> = {
   webhook_secrets: 'webhook_secret',
   backup_targets: 'backup_target',
   backups: 'backup',
+  backup_schedules: 'backup_schedule',
   password_history: 'password_history',
   recovery_codes: 'recovery_code',
   second_factors: 'second_factor',

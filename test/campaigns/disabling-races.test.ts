@@ -1,16 +1,16 @@
 /**
  * The end of an account against everything that would let it in at the same moment, on two daemons: whichever came first,
  * nothing of the account is alive behind the answer of `:disable`, and a later return revives nothing.
- * 40 rounds of each race, 200 with SVC_FAULTS=full. People 9.
+ * 30 rounds of each race, 200 with SVC_FAULTS=full. People 9.
  */
 import { randomUUIDv7 } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
 import { type Answered, type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { type Person, person, plantProof, setUp, storedPassword } from '../kit/people.ts'
+import { tightRace } from '../kit/tight-race.ts'
 
-const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 40
+const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 30
 const password = 'correct horse battery staple'
 
 let daemon: TestDaemon
@@ -100,30 +100,30 @@ const races: Readonly<Record<string, Race>> = {
   'a step-up': { prepare: async (who) => (on) => post(on, '/auth/step-up', { password }, who.token) },
 }
 
-test.each(Object.entries(races))('disabling against %s leaves nothing alive', async (_, race) => {
-  const outcomes = new Map<string, number>()
+test.each(Object.entries(races))('disabling against %s leaves nothing alive', async (_, { state, prepare }) => {
+  const outcomes = new Set<string>()
+  const race = tightRace()
   for (let round = 0; round < rounds; round += 1) {
     const who = await person(daemon, tenantId, {
       role: 'MEMBER',
-      ...(race.state ? { accountState: race.state } : { passwordHash }),
+      ...(state ? { accountState: state } : { passwordHash }),
     })
-    const attempt = await race.prepare(who)
-    const answers = Promise.all([twin, daemon].map((on) => attempt(on)))
-    await pause((round % 20) * 4)
-    const ended = await act('disable', who)
+    const attempt = await prepare(who)
+    const [tried, ended] = await race.run(
+      () => Promise.all([twin, daemon].map((on) => attempt(on))),
+      () => act('disable', who),
+    )
     expect(ended.json).toMatchObject({ state: 'DISABLED' })
     expect((await daemon.call('GET', '/api/v1/accounts/me', { token: who.token })).status).toBe(401)
-    const tried = await answers
     expect(await alive(who), `round ${round}: ${tried.map(({ status }) => status)}`).toBe(0)
     for (const { json } of tried)
       if (json?.access_token !== undefined)
         expect((await twin.call('GET', '/api/v1/accounts/me', { token: json.access_token })).status).toBe(401)
     expect((await act('enable', who)).status).toBe(200)
     expect(await alive(who)).toBe(0)
-    for (const { status } of tried) {
-      const outcome = status < 300 ? 'before' : 'behind'
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-    }
+    const isBefore = tried.some(({ status }) => status < 300)
+    outcomes.add(isBefore ? 'before' : 'behind')
+    race.wonBy(isBefore ? 'first' : 'second')
   }
-  expect([...outcomes.keys()].sort(), 'no round was a race').toEqual(['before', 'behind'])
+  expect([...outcomes].sort(), 'no round was a race').toEqual(['before', 'behind'])
 })

@@ -11,6 +11,7 @@ import { deploying } from '../docs/stories/deploying.ts'
 import { follow } from '../docs/story.ts'
 import { type Receiver, receiver } from '../kit/receiver.ts'
 
+const screensGo = process.env['SVC_TEST_SCREENS']
 let ground: Ground
 let target: Receiver
 beforeAll(async () => {
@@ -27,7 +28,7 @@ afterAll(async () => {
   await target.close()
 }, 60_000)
 
-const idIn = (said: string) => /([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{22})/.exec(said)?.[1] ?? ''
+const idIn = (said: string) => /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22})/.exec(said)?.[1] ?? ''
 
 describe.each([60, 80, 160])('at %i columns', (columns) => {
   test('every screen of the walk is whole', async () => {
@@ -36,8 +37,9 @@ describe.each([60, 80, 160])('at %i columns', (columns) => {
     const wide: string[] = []
     const walk = async (line: string, code = 0) => {
       const { said, code: ended } = await ada.type(line)
-      expect([line, ended], said).toEqual([line, code])
       screens.push(said)
+      if (screensGo !== undefined) writeFileSync(join(screensGo, `walk-${columns}.txt`), screens.join('\n'))
+      expect([line, ended], said).toEqual([line, code])
       // The first line is what was typed; what is drawn over itself has no length, and messages are not broken.
       const lines = said.split('\n').slice(1, -1)
       const tables = lines.filter((one) => /^[A-Z*]|^ {2}|\S {2,}\S/.test(one) && !/[.!:]$|^\?|✔|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/.test(one))
@@ -65,8 +67,8 @@ describe.each([60, 80, 160])('at %i columns', (columns) => {
     await target.until(before + 1)
     await walk('svc webhooks list')
     await walk(`svc deliveries list "${target.url}?at=${columns}"`)
-    const [, delivery = ''] = [...(await ada.type(`svc deliveries list "${target.url}?at=${columns}" -o csv`)).said.matchAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g)].map(([id]) => id)
-    if (delivery !== '') await walk(`svc deliveries why ${delivery}`).catch(() => undefined)
+    const { said } = await ada.type(`svc deliveries list "${target.url}?at=${columns}" --jq '.data[0].id'`)
+    await walk(`svc deliveries why ${idIn(said.split('\n').slice(1).join('\n'))}`)
     await walk('svc deliveries stats')
     await walk('svc keyring show')
     await walk('svc keyring add')
@@ -84,8 +86,6 @@ describe.each([60, 80, 160])('at %i columns', (columns) => {
     await walk('svc settings show')
     await walk('svc signin explain acme ada@acme.example')
     await walk(`svc tenants delete ${slug} --plan`)
-    const folder = process.env['SVC_TEST_SCREENS']
-    if (folder !== undefined) writeFileSync(join(folder, `walk-${columns}.txt`), screens.join('\n'))
     await ada.close()
     expect(wide).toEqual([])
   }, 300_000)

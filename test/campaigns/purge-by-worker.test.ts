@@ -39,8 +39,8 @@ async function hurry(tenantId: string): Promise<void> {
     where not exists (select from pgboss.job where name = 'purge_due' and state in ('created', 'retry', 'active'))`
 }
 
-/** A daemon that works makes the documents of every workspace anew, the neighbour's too. */
-const derived = ['search_index', 'search_document', 'search_pending']
+/** A daemon that works makes the documents of every workspace anew, the neighbour's too, and tells what waits. */
+const derived = ['search_index', 'search_document', 'search_pending', 'notification_pending']
 
 test(
   'a daemon purges by itself what is past its deadline, and signs that it did',

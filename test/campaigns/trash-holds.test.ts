@@ -2,7 +2,6 @@
  * A hold against the removal of what was purged: whichever came first, an item is whole or gone. What a hold that was
  * answered found is whole until its release, and gone behind it. 40 rounds, 200 with SVC_FAULTS=full.
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bootInstallation } from '../../src/core/app/boot.ts'
 import { performForAnswer } from '../../src/core/app/perform.ts'
@@ -11,6 +10,7 @@ import { type HoldScope, retentionOperations } from '../../src/core/contract/ret
 import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
+import { tightRace } from '../kit/tight-race.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 40
 
@@ -62,6 +62,7 @@ const place = (scope: HoldScope) =>
 
 test(`a hold against the removal, ${rounds} rounds`, { timeout: 600_000 }, async () => {
   const seen = { whole: 0, gone: 0 }
+  const race = tightRace()
   for (let round = 0; round < rounds; round += 1) {
     const id = await purged()
     const scopes: readonly HoldScope[] = [
@@ -70,18 +71,14 @@ test(`a hold against the removal, ${rounds} rounds`, { timeout: 600_000 }, async
       { kind: 'TENANT', id: null },
       { kind: 'ACCOUNT', id: desk.people.MEMBER.accountId },
     ]
-    // From the hold well ahead to the removal well ahead.
-    const leadMs = (round % 8) - 4
-    const [hold] = await Promise.all([
-      pause(Math.max(0, leadMs)).then(() => place(scopes[round % scopes.length]!)),
-      pause(Math.max(0, -leadMs)).then(destroy),
-    ])
+    const [hold] = await race.run(() => place(scopes[round % scopes.length]!), destroy)
     const found = await rowsOf(id)
     await destroy()
     expect([round, await rowsOf(id)]).toEqual([round, found])
     expect([whole, gone]).toContainEqual(found)
     const isWhole = 'item' in found && found.item === 1
     seen[isWhole ? 'whole' : 'gone'] += 1
+    race.wonBy(isWhole ? 'first' : 'second')
     if ('code' in hold) expect([hold.code, isWhole]).toEqual(['request.invalid', false])
     else await performForAnswer(installation, retentionOperations.releaseHold, recoveryActor(), { holdId: hold.id })
     await destroy()

@@ -158,6 +158,18 @@ describe('journal', () => {
     ])
     expect(await actions('--workspace', 'acme', '--actor', 'SYSTEM')).toEqual([''])
     expect(await actions('--workspace', 'acme', '--until', '1d')).toEqual([''])
+    expect(await actions('--action', 'tenant.suspended', '--action', 'tenant.prov*', '--workspace', 'acme')).toEqual([
+      'tenant.suspended acme',
+      'tenant.provisioned acme',
+    ])
+    const { id } = JSON.parse((await svc('tenants', 'show', 'acme', '--json')).stdout)
+    expect(await actions('--workspace', id, '--action', 'tenant.*', '--size', '1')).toEqual(['tenant.suspended acme'])
+    for (const [args, says] of [
+      [['--actor', 'nobody@ops.example'], /No operator signs in as nobody@ops.example/],
+      [['--action', 'tenant'], /--action tenant is no action/],
+      [['--workspace', 'No such'], /neither a slug nor an id/],
+    ] as const)
+      expect(await svc('journal', ...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(says) })
     expect((await svc('journal', '--since', '0s')).stdout).toBe('No entry matches.\n')
     expect(await svc('journal', '--since', 'yesterday')).toMatchObject({ code: 2, stdout: '' })
   })

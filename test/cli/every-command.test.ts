@@ -68,7 +68,7 @@ describe.each([
 
 test('a profile that there is not is named', async () => {
   const wrong: string[] = []
-  for (const { id, words } of commands.filter(({ reaches }) => reaches)) {
+  for (const { id, words } of commands.filter(({ id, reaches }) => reaches && id !== 'doctor')) {
     const ran = await home.svc([...words, '--profile', 'nobody'])
     const isSaid = ran.code === exitCodes.notFound && ran.stderr.includes('"nobody"')
     // It asks for what it needs first.

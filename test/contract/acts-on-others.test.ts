@@ -29,13 +29,18 @@ afterAll(() => daemon.close())
 
 const somebody = (role: Role, more: Credential = {}) => person(daemon, tenantId, { role, ...more })
 
+interface Acted extends Credential {
+  /** Without an address. */
+  readonly isManaged?: true
+}
+
 /** What the call acts on, as it stands in the path or the body, and how to see that nothing became of it. */
 interface Target {
   readonly id: string
   readonly trace: () => Promise<unknown>
 }
 const targets: Readonly<
-  Record<NonNullable<Operation['actsOn']>, (role: Role, isOperator: boolean, more?: Credential) => Promise<Target>>
+  Record<NonNullable<Operation['actsOn']>, (role: Role, isOperator: boolean, more?: Acted) => Promise<Target>>
 > = {
   account: async (role, operator, more) => {
     const { accountId } = await somebody(role, { operator, ...more })
@@ -45,6 +50,13 @@ const targets: Readonly<
       insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject)
       values (${tenantId}, ${accountId}, ${randomUUIDv7()}, ${accountId}, 'https://sso.example', ${accountId})`
     await sql`insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, now(), 1)`
+    if (more?.isManaged)
+      await sql`update account set email = null, email_fold = null, sign_in_name = ${`n${accountId}`} where id = ${accountId}`
+    else
+      await sql`
+        insert into account_address (tenant_id, id, account_id, email, email_fold, is_primary, confirmed_at)
+        select tenant_id, gen_random_uuid(), id, email, email_fold, true, now() from account where id = ${accountId}
+        union all select tenant_id, id, id, 'other-' || email, 'other-' || email_fold, false, now() from account where id = ${accountId}`
     return {
       id: accountId,
       trace: () => sql`
@@ -80,12 +92,16 @@ const targets: Readonly<
 }
 
 /** Accounts on which the operation acts in one state only. */
-const states: Readonly<Record<string, Credential>> = { renewInvitation: { accountState: 'INVITED' } }
+const states: Readonly<Record<string, Acted>> = {
+  renewInvitation: { accountState: 'INVITED' },
+  issueStartPassword: { isManaged: true },
+}
 
 /** The body of each that takes one; one that is declared anew is missed here, and says so. */
 const bodies: Readonly<Record<string, (id: string) => object>> = {
   renewInvitation: () => ({ deliver: 'TOKEN' }),
   changePreferences: () => ({ locale: 'de' }),
+  addAddress: (id) => ({ email: `new-${id}@people.example` }),
   disableSecondFactor: (account_id) => ({ account_id }),
   grantMembership: (account_id) => ({ account_id, role: 'COMMENTER' }),
 }
@@ -162,7 +178,11 @@ describe.each(acting.map((operation) => [operation.id, operation] as const))('%s
 })
 
 /** Named here are those that name an account or what belongs to one, and act on no ways in of another. */
-const harmless = new Set(['endSession', 'assignItem', 'unassignItem', 'addItemMember', 'removeItemMember'])
+const harmless = new Set([
+  ...['endSession', 'assignItem', 'unassignItem', 'addItemMember', 'removeItemMember'],
+  // Another's is not_found, whatever the caller's role.
+  'setNotificationPreference',
+])
 
 test('whatever names an account, a membership, a token or a session and changes something says whom it acts on', () => {
   const naming = /^(account|membership|token|session)_?[iI]d$/

@@ -140,27 +140,39 @@ test.each(named(changing))('%s takes a session, or a token with workspace:admin'
     expect((await callAs(operation, token)).json?.code).not.toBe('auth.scope_required')
 })
 
-/** The account's own affairs that change none of its ways in: reading, agreeing to terms, preferences, proving who is there. */
+/** The account's own affairs that change none of its ways in: reading, agreeing to terms, preferences, what it is told, proving who is there. */
 test('what any token of an account may do is named here', () => {
-  const served = guarded.filter(({ needs }) => needs.caller === 'account' && needs.changes !== 'ways in')
+  const served = guarded.filter(
+    ({ needs }) => needs.caller === 'account' && needs.changes !== 'ways in' && needs.credential === undefined,
+  )
   expect(served.map(({ id }) => id).sort()).toEqual([
     'agreeToTerms',
     'changePreferences',
     'getOwnAccount',
+    'listEmergencyNotices',
+    'listNotificationPreferences',
+    'listNotifications',
     'listPresets',
     'listSessions',
     'listTokens',
+    'markNotifications',
+    'setNotificationPreference',
     'stepUp',
+    'stepUpByProvider',
   ])
 })
 
-test.each(['getOwnAccount', 'listPresets', 'listSessions', 'listTokens'] as const)(
-  '%s is served to every token',
-  async (id) => {
-    const { token } = await person(daemon, tenantId, { scopes: ['workspace:read'], role: 'VIEWER' })
-    expect((await callAs(operations[id], token)).status).toBe(200)
-  },
-)
+test.each([
+  'getOwnAccount',
+  'listEmergencyNotices',
+  'listNotifications',
+  'listPresets',
+  'listSessions',
+  'listTokens',
+] as const)('%s is served to every token', async (id) => {
+  const { token } = await person(daemon, tenantId, { scopes: ['workspace:read'], role: 'VIEWER' })
+  expect((await callAs(operations[id], token)).status).toBe(200)
+})
 
 const scoped = guarded.filter(({ needs }) => needs.caller === 'workspace' || needs.caller === 'operator')
 const scopeOf = ({ needs }: Operation) => (needs.caller === 'workspace' ? needs.scope : 'admin:tenants')

@@ -5,7 +5,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { readLadder } from '../../src/core/kernel/config/retry-ladder.ts'
+import { readLadder } from '../../src/core/kernel/config/webhook-settings.ts'
 import { productVersion } from '../../src/core/kernel/values/product.ts'
 import { mostCounted, readWaiting } from '../../src/daemon/metrics/backlog.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
-import { roles } from '../../src/core/contract/vocabulary.ts'
+import { installationScope, roles } from '../../src/core/contract/vocabulary.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { person, setUp } from '../kit/people.ts'
 import { type Example, examplesIn, type Known, run } from './guide.ts'
@@ -14,10 +14,13 @@ const guides = readdirSync(folder).filter((name) => name.endsWith('.md'))
 
 let daemon: TestDaemon
 let operator: string
+const target = crypto.randomUUID()
 beforeAll(async () => {
   daemon = await testDaemon()
   const { tenantId } = await setUp(daemon)
   operator = (await person(daemon, tenantId, { operator: true })).token
+  await daemon.db.sql`
+    insert into backup_target (tenant_id, id, name, kind, config) values (${installationScope}, ${target}, 'disk', 'LOCAL', '{"path":"disk"}')`
 })
 afterAll(() => daemon.close())
 
@@ -31,12 +34,15 @@ async function freshWorkspace(slug: string): Promise<Known> {
   const known: Known = new Map([
     ['hub', json.hub_id],
     ['collection', json.collection_id],
+    ['target', target],
   ])
   for (const role of roles) {
     const { token, accountId } = await person(daemon, json.tenant.id, { role })
     known.set(role.toLowerCase(), token)
     known.set(`${role.toLowerCase()}_id`, accountId)
   }
+  const scopes = ['workspace:admin', 'workspace:read'] as const
+  known.set('scoped_admin', (await person(daemon, json.tenant.id, { role: 'ADMIN', scopes })).token)
   return known
 }
 

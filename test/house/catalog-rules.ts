@@ -34,6 +34,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   reseal: 'operators ask for it; a row holds counts and moments',
   backup_target: 'the installation has targets of its own; the policy shows it no others',
   backup: 'operators list, make and remove backups of any workspace; a row holds ids and counts',
+  backup_schedule: 'the installation has schedules of its own; and where one is due is not known before the look',
+  backup_run: 'the same; a row holds ids, counts and moments',
   job: 'operators follow the jobs they asked for; a job holds ids and counts',
   idempotency_record: 'operators and the operator at the database have keys too',
   tenant_quota: 'ceilings are set by operators and read at the gate',
@@ -43,6 +45,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   identity_provider: 'the installation offers providers of its own; the policy shows it no others',
   provider_switch: 'how many workspaces have one of them on; the policy shows no others',
   connected_identity: 'connections go with the provider that the installation removes',
+  sign_in_link: 'a link of another workspace is spent by whoever tries it',
+  sign_in_challenge: 'the token is all that its holder has',
   sign_in_flow: 'who comes back from a provider is known by his flow alone',
   webhook: 'where deliveries are due is not known before the look; of a target its host is readable, and no more',
   delivery: 'the same; a delivery holds ids, states and moments',
@@ -52,6 +56,9 @@ const openToInstallation: Readonly<Record<string, string>> = {
   item_tally: 'operators see what a workspace has used of a ceiling',
   search_index: 'which workspaces have documents to make is not known before the look; a row holds ids and counts',
   search_pending: 'the same; a row holds ids',
+  notification_pending: 'which workspaces have something to tell is not known before the look; a row holds ids',
+  notification:
+    'which workspaces have a mail that is due is not known before the look, and old rows are swept in all; a row holds ids',
   media_tally: 'operators see what a workspace has used of a ceiling',
 }
 

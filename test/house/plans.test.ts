@@ -12,7 +12,7 @@ import { perform, type Request } from '../../src/core/app/perform.ts'
 import { isRead, type Operation } from '../../src/core/contract/operation.ts'
 import { type OperationId, operations } from '../../src/core/contract/operations.ts'
 import { scopes } from '../../src/core/contract/vocabulary.ts'
-import { asTenant } from '../../src/core/kernel/database/roles.ts'
+import { asInstallation, asQueue, asTenant } from '../../src/core/kernel/database/roles.ts'
 import type { Statement } from '../../src/core/kernel/database/statement.ts'
 import type { Tx } from '../../src/core/kernel/database/transaction.ts'
 import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
@@ -82,6 +82,21 @@ beforeAll(async () => {
            case n % 100 when 8 then ${collectionId}::uuid else gen_random_uuid() end
     from generate_series(1, 20000) n`
   await own.oracle`analyze audit_entry`
+  await own.oracle`
+    insert into journal (id, at, action, actor_kind, actor_account_id, via, workspace_id, workspace_slug)
+    select gen_random_uuid(), now() - n * interval '1 minute', 'family_' || chr(97 + n % 26) || '.action_' || chr(97 + n % 3),
+           case n % 100 when 6 then 'RECOVERY' else 'ACCOUNT' end,
+           case n % 100 when 7 then ${one!.account_id}::uuid else gen_random_uuid() end, 'API',
+           case n % 100 when 8 then ${one!.tenant_id}::uuid else gen_random_uuid() end, 'slug-' || n % 100
+    from generate_series(1, 20000) n`
+  await own.oracle`analyze journal`
+  await own.oracle`
+    insert into pgboss.job (name, data, state, created_on, policy)
+    select case n % 2 when 0 then 'send_mail' else 'sweep_mail_folder' end,
+           json_build_object('tenantId', case when n % 20 = 0 then ${one!.tenant_id}::uuid else gen_random_uuid() end, 'name', 'operator_added'),
+           case n % 10 when 0 then 'failed' when 1 then 'created' else 'completed' end::pgboss.job_state, now() - n * interval '1 minute', 'standard'
+    from generate_series(1, 20000) n`
+  await own.oracle`analyze pgboss.job_common`
   actor = {
     kind: 'ACCOUNT',
     accountId: one!.account_id,
@@ -167,6 +182,12 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
       insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause)
       select tenant_id, case n when ${rowsEach / 2} then ${deliveryId}::uuid else uuidv7() end, id, id, 'plan', 'EVENT' from made`
     await sql`insert into delivery_attempt (tenant_id, delivery_id, n, at, host) select tenant_id, id, 1, now(), 'example.org:443' from made`
+    await sql`
+      insert into notification (tenant_id, account_id, event_id, category, id, event_type, subject, item_id, began_at, at, is_listed)
+      select tenant_id, account_id, id, 'CHANGED', id, 'plan', '/items/' || id, id, now(), now(), true from made`
+    await sql`
+      insert into notification_preference (tenant_id, account_id, category, channel, delivery)
+      select tenant_id, account_id, 'CHANGED', 'MAIL', 'DAILY' from made`
     await sql`insert into ai_choice (tenant_id, model_id) select tenant_id, id from made`
     await sql`
       insert into ai_model (id, display_name, processor, kind, base_url, jurisdiction)
@@ -216,6 +237,10 @@ async function plansOf(tx: Tx, { text, values }: Statement): Promise<Plan[]> {
 const size = { query: { size: '50' } }
 const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listJournal', () => size],
+  ['listJournal', () => ({ query: { ...size.query, action: 'tenant.*,operator.*,mail.resent', slug: 'plan-77' } })],
+  ['listMails', () => size],
+  ['listMails', () => ({ query: { ...size.query, state: 'FAILED', kind: 'operator_added' } })],
+  ['listMails', () => ({ query: { ...size.query, tenant_id: actor.tenantId } })],
   ['listTenants', () => size],
   ['listTenants', () => ({ query: { size: '50', slug: 'plan-77' } })],
   ['getTenant', () => ({ params: { tenantId: actor.tenantId } })],
@@ -271,6 +296,9 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listComments', () => ({ params: { itemId: collectionId }, query: { ...size.query, order: 'DESC' } })],
   ['listComments', () => ({ params: { itemId: collectionId }, query: { ...size.query, id: collectionId } })],
   ['listSessions', () => ({})],
+  ['listNotifications', () => size],
+  ['listNotifications', () => ({ query: { ...size.query, unread: 'true', category: 'CHANGED' } })],
+  ['listNotificationPreferences', () => ({ params: { accountId: actor.accountId } })],
   ['listTokens', () => ({})],
   ['listServiceAccounts', () => ({})],
   ['listOperators', () => ({})],
@@ -281,11 +309,14 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
   ['getServer', () => ({})],
+  ['listEmergencyNotices', () => ({})],
   ['listBackupTargets', () => ({})],
+  ['listBackupSchedules', () => ({})],
   ['listBackups', () => size],
   ['listBackups', () => ({ query: { ...size.query, tenant_id: actor.tenantId, state: 'COMPLETE' } })],
   ['getBackup', () => ({ params: { backupId: collectionId } })],
   ['listProviders', () => ({})],
+  ['getOnlyProvider', () => ({})],
   ['listAccountsWithoutProvider', () => size],
   ['getSignInRules', () => ({ query: { workspace: 'plan-77' } })],
   ['listIdentityProviders', () => ({})],
@@ -314,6 +345,7 @@ const others: readonly OperationId[] = [
   'listProblems', // asks the database nothing
   'listEventTypes', // nor does this
   'listPresets', // nor this
+  'getNotice', // one row
   'getWorkspace', // counts what the workspace has used, as an operator's look at its quotas does
   'search', // its plans are in test/search/candidates.test.ts
   'getMediaContent', // reads what getMedia reads, and refuses a file without bytes
@@ -356,6 +388,51 @@ describe.skipIf(isOutside)('reads by an index', () => {
         'Limit',
         expect.stringMatching(`^Index (Only )?Scan.* ${index}$`),
       ])
+    },
+  )
+
+  test.each([
+    ['nothing', 'journal_in_order', () => ({})],
+    ['from and until', 'journal_in_order', () => ({ from: '2020-01-01T00:00:00Z', until: '2040-01-01T00:00:00Z' })],
+    ['action', 'journal_by_action', () => ({ action: 'family_c.action_a' })],
+    ['all actions of a family', 'journal_by_family', () => ({ action: 'family_c.*' })],
+    ['tenant_id', 'journal_by_workspace', () => ({ tenant_id: actor.tenantId })],
+    ['slug', 'journal_by_slug', () => ({ slug: 'slug-8' })],
+    ['actor_id', 'journal_by_actor', () => ({ actor_id: actor.accountId })],
+    ['actor_kind', 'journal_by_kind', () => ({ actor_kind: 'RECOVERY' })],
+  ] as const)(
+    'a page of the journal by %s is read in its order: no sort, and no entry besides',
+    async (_, index, query) => {
+      const list: Operation = operations.listJournal
+      const statements = await recorded(own.installation, (installation) =>
+        perform(installation, list, actor, { query: { ...query(), size: '50' } }),
+      )
+      const statement = statements.find(({ text }) => text.includes('from journal'))!
+      const [plan] = await own.installation.pool.transaction(asInstallation, (tx) => plansOf(tx, statement), {
+        readOnly: true,
+      })
+      expect(nodesOf(plan!).filter((node) => node !== 'Result')).toEqual([
+        'Limit',
+        expect.stringMatching(`^Index (Only )?Scan.* ${index}$`),
+      ])
+    },
+  )
+
+  test.each([
+    ['nothing', 'svc_mail_in_order', () => ({})],
+    ['state', 'svc_mail_in_order', () => ({ state: 'FAILED' })],
+    ['tenant_id', 'svc_mail_by_workspace', () => ({ tenant_id: actor.tenantId })],
+  ] as const)(
+    'a page of mails by %s is read in its order: no sort, and no mail that has gone',
+    async (_, index, query) => {
+      const list: Operation = operations.listMails
+      const statements = await recorded(own.installation, (installation) =>
+        perform(installation, list, actor, { query: { ...query(), size: '50' } }),
+      )
+      const statement = statements.find(({ text }) => text.includes('pgboss.job'))!
+      const plans = await own.installation.pool.transaction(asQueue, (tx) => plansOf(tx, statement), { readOnly: true })
+      for (const plan of plans)
+        expect(nodesOf(plan)).toEqual(['Limit', expect.stringMatching(`^Index Scan.* ${index}$`)])
     },
   )
 

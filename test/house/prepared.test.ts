@@ -94,6 +94,12 @@ const allowed: readonly Exception[] = [
     says: /^enrolled_at may be null$/,
     why: 'confirmed_at is not null there; the column has another name',
   },
+  {
+    of: /^(verifyAsScheduled|applyKeepRules|start)$/,
+    says: /^schedule_id may be null$/,
+    why: 'what has a due moment, or waits for a turn or for rules, is of a schedule',
+  },
+  { of: /^findDue$/, says: /^form may be null$/, why: 'what waits to be mailed has one: notification_mailed' },
   { of: /^findBackups$/, says: /^created_at may be null$/, why: "'SUCCEEDED' has one: job_finished" },
   { of: /^replay$/, says: /^(status|headers) may be null$/, why: 'the transaction that takes a slot fills it' },
   { of: /^settleInterrupted$/, says: /^started_at may be null$/, why: 'leased_until has passed: delivery_under_way' },

@@ -41,7 +41,19 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
     why: 'the installation looks for work, or counts, in all workspaces',
     of: {
       'backlog/readWaiting': 'mixed value',
+      'application/applyKeepRules': 'value',
       'expiry/expireBackups': 'value',
+      'desk/deleteBackupSchedule': 'value',
+      'job/findDue': 'value',
+      'job/planAgain': 'value',
+      'settle/endedElsewhere': 'value',
+      'settle/settle': 'value',
+      'settle/settleRuns': 'value',
+      'spread/spreadRuns': 'value',
+      'start/countBegun': 'value',
+      'start/startWaiting': 'value',
+      'target/deleteBackupTarget': 'value',
+      'verification/isTryOver': 'value',
       'job/resumeBackups': 'value',
       'list/listBackups': 'value',
       'removal/readLeaving': 'value',
@@ -57,6 +69,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'keyring-use/getEncryption': 'value',
       'legal-holds/presentHolds': 'value',
       'list/readTenants': 'mixed value',
+      'notifier/findWork': 'mixed value',
       'offer/readModels': 'mixed value',
       'offered/countWorkspacesOn': 'value',
       'offered/listIdentityProviders': 'value',
@@ -130,7 +143,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 81
+const most = 94
 
 let statements: number
 let findings: readonly Finding[]

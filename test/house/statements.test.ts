@@ -73,6 +73,24 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
   },
   { text: /^select \$ from backup b where \$ and b\.id < \$::uuid/, why: 'and lists those of all workspaces' },
   {
+    text: /^update backup_schedule set paused_reason = 'TARGET_REMOVED' where target_id = \$ \$$/,
+    why: "a target of the installation serves the schedules of all workspaces; a workspace's names itself, in the part that is put in",
+  },
+  { text: /^delete from backup where schedule_id = \$ and is_waiting \$$/, why: "the same, of a schedule's backups" },
+  { text: /^update backup set is_orphaned = true, .* where schedule_id = \$ and not is_orphaned \$$/, why: 'the same' },
+  {
+    text: /^select count\(\*\) filter .* from backup b where b\.schedule_id = \$ and b\.due_at = \$$/,
+    why: 'a run of the installation has backups in all workspaces',
+  },
+  {
+    text: /^select count\(\*\)::int as count from backup where state in \('QUEUED', 'RUNNING'\) and not is_waiting/,
+    why: 'so many of them are made at a time, of all workspaces',
+  },
+  {
+    text: /^select from job where id = \$::uuid and kind = \$ and state = 'RUNNING'$/,
+    why: "what is left of a job's try has the job's id alone",
+  },
+  {
     text: /^update job set state = 'FAILED', .* failure = 'worker\.lost'/,
     why: 'lost jobs are looked for in all workspaces',
   },

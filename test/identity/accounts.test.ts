@@ -68,10 +68,13 @@ describe('one account', () => {
       version: 1,
       admin: null,
     })
+    const email = `${MEMBER.accountId}@people.example`
     const admin = {
+      addresses: [{ id: MEMBER.accountId, email, is_primary: true, confirmed_at: expect.any(String) }],
       identities: [],
       has_password: false,
       has_second_factor: false,
+      start_password_expires_at: null,
       last_seen_at: null,
       invitation_expires_at: null,
       external_id: null,

@@ -10,11 +10,12 @@ import { engineFlags } from '../../scripts/engine-flags.ts'
 import { type Config, readConfig } from '../../src/core/kernel/config/config.ts'
 import type { DatabaseAddress } from '../../src/core/kernel/database/address.ts'
 import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
+import { type DaemonRole, startDaemon } from '../../src/daemon/daemon.ts'
 import { type Log, silentLog } from '../../src/daemon/log.ts'
-import { type DaemonRole, startDaemon } from '../../src/daemon/main.ts'
 import { BriefAgent } from './brief-agent.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { bareEnvironment } from './processes.ts'
+import { hearRefusal } from './refusals-heard.ts'
 
 export interface Answered {
   readonly status: number
@@ -144,12 +145,10 @@ function send(
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8')
           const isJson = /[/+]json/.test(response.headers['content-type'] ?? '')
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            text,
-            json: isJson && text !== '' ? JSON.parse(text) : undefined,
-          })
+          const json = isJson && text !== '' ? JSON.parse(text) : undefined
+          const status = response.statusCode ?? 0
+          if (status >= 400) hearRefusal(method, path, json)
+          resolve({ status, headers: response.headers, text, json })
         })
       },
     )

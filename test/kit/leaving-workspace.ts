@@ -52,7 +52,18 @@ export async function furnish(
       insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
       values (${id}, ${randomUUIDv7()}, ${ownerId}, ${session}, ${randomBytes(32)}, now())`
     await tx`insert into membership (tenant_id, id, account_id, container_id, role) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${collectionId}, 'VIEWER')`
+    await tx`
+      insert into notification (tenant_id, account_id, event_id, category, id, event_type, subject, began_at, at, is_listed)
+      values (${id}, ${ownerId}, ${randomUUIDv7()}, 'CHANGED', ${randomUUIDv7()}, 'svc.work.item.changed.v1', '/items/x', now(), now(), true)`
+    await tx`
+      insert into notification_preference (tenant_id, account_id, category, channel, delivery) values (${id}, ${ownerId}, 'CHANGED', 'MAIL', 'DAILY')`
+    await tx`
+      insert into notification_pending (tenant_id, id, event_id, event_type, at, subject, told)
+      values (${id}, ${randomUUIDv7()}, ${randomUUIDv7()}, 'svc.work.item.changed.v1', now(), '/items/x', '[]')`
     await tx`insert into account_preference (tenant_id, account_id, locale) values (${id}, ${ownerId}, 'de-AT')`
+    await tx`
+      insert into address_confirmation (tenant_id, id, account_id, address_id, email_fold, makes_primary, is_asked, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, ${randomUUIDv7()}, 'x', true, false, now() + interval '1 day')`
     await tx`insert into failed_sign_in (tenant_id, id, subject) values (${id}, ${randomUUIDv7()}, '\\x00')`
     await tx`insert into password_reset (tenant_id, id, account_id, expires_at) values (${id}, ${randomUUIDv7()}, ${ownerId}, now() + interval '1 day')`
     await tx`insert into password_history (tenant_id, id, account_id, password_hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'x')`
@@ -74,6 +85,11 @@ export async function furnish(
     await tx`
       insert into backup (tenant_id, id, target_id, job_id, state, failure)
       values (${id}, ${randomUUIDv7()}, ${randomUUIDv7()}, ${randomUUIDv7()}, 'FAILED', 'worker.lost')`
+    const schedule = randomUUIDv7()
+    await tx`
+      insert into backup_schedule (tenant_id, id, name, target_id, cron, time_zone, keep, verify, is_enabled)
+      values (${id}, ${schedule}, 'nightly', ${randomUUIDv7()}, '0 2 * * *', 'UTC', ${tx.json({ last: 7, hourly: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0, min_days: 0 })}, 'HASHES', false)`
+    await tx`insert into backup_run (tenant_id, schedule_id, due_at, ended_at) values (${id}, ${schedule}, now(), now())`
     await tx`insert into outbox_watermark (tenant_id, tx) values (${id}, '3')`
     await tx`insert into ai_choice (tenant_id, model_id) values (${id}, ${randomUUIDv7()})`
     await tx`insert into ai_usage (tenant_id, day, tokens) values (${id}, now(), 47)`
@@ -103,6 +119,12 @@ async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | '
     await tx`
       insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, expires_at)
       values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${id}, ${provider}, 'https://svc.example/back', now() + interval '1 day')`
+    await tx`
+      insert into sign_in_link (tenant_id, id, hash, provider_id, issuer, subject, account_id, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${provider}, 'https://login.example', 'grace', ${ownerId}, now() + interval '1 day')`
+    await tx`
+      insert into sign_in_challenge (tenant_id, id, account_id, hash, way, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, ${randomBytes(32)}, 'PASSWORD', now() + interval '1 day')`
     await tx`insert into account_group (tenant_id, id, name, name_fold) values (${id}, ${group}, 'All', 'all')`
     await tx`insert into group_member (tenant_id, group_id, account_id) values (${id}, ${group}, ${ownerId})`
     await tx`

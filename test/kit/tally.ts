@@ -4,6 +4,7 @@
  * change which makes the suite faster did not make it smaller.
  */
 import type { Reporter, TestModule } from 'vitest/node'
+import { summaryOfRefusals } from './refusals.ts'
 
 const slowest = 10
 
@@ -24,6 +25,7 @@ export class Tally implements Reporter {
     const assertions = tests.reduce((sum, one) => sum + (one.meta().assertions ?? 0), 0)
     this.write(`\nImport and set-up + tests of the ${lines.length} slowest files, in seconds:\n${lines.join('\n')}\n`)
     this.write(`${assertions} assertions executed by ${tests.length} tests in ${modules.length} files\n`)
+    this.write(`${summaryOfRefusals(tests.flatMap((one) => one.meta().refusals ?? []))}\n`)
   }
 }
 

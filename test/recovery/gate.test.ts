@@ -68,7 +68,7 @@ describe('while the gate is closed', () => {
     await ways.sql`delete from second_factor where tenant_id = ${id}`
     const body = { workspace: slug, email: `owner@${slug}.example`, password: secret }
     const session = await ways.installation.transaction({ kind: 'SYSTEM', job: 'test' }, { tenantId: id }, (ctx) =>
-      startSession(ctx, id, ownerId),
+      startSession(ctx, id, ownerId, { way: 'PASSWORD' }),
     )
     const signIn = () => ways.daemon.call('POST', '/api/v1/auth/sessions', { body })
     const refresh = () =>

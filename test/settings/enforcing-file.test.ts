@@ -41,7 +41,7 @@ localisation: { locale: de, time_zone: Europe/Berlin }
 `
 
 describe('a document', () => {
-  test('is YAML or JSON, and both say the same', () => {
+  test('is YAML or JSON, and both say the same', async () => {
     const json = {
       sign_in: {
         password_min_length: { value: 16, locked: true, reason: 'policy 7' },
@@ -50,10 +50,12 @@ describe('a document', () => {
       quotas: { media_bytes: 9223372036854775807n },
       localisation: { locale: 'de', time_zone: 'Europe/Berlin' },
     }
-    expect(parseSettings(good)).toEqual({ document: json })
+    expect(await parseSettings(good)).toEqual({ document: json })
     const text = JSON.stringify(json, (_, value) => (typeof value === 'bigint' ? Number.MAX_SAFE_INTEGER : value))
-    expect(parseSettings(text)).toMatchObject({ document: { sign_in: json.sign_in } })
-    expect(parseSettings('{"source":"database","is_enforced_from_file":false,"version":3}')).toEqual({ document: {} })
+    expect(await parseSettings(text)).toMatchObject({ document: { sign_in: json.sign_in } })
+    expect(await parseSettings('{"source":"database","is_enforced_from_file":false,"version":3}')).toEqual({
+      document: {},
+    })
   })
 
   test.each([
@@ -68,13 +70,15 @@ describe('a document', () => {
     ['sign_in: { password_enabled: { value: yes } }', '/sign_in/password_enabled/value: value.type'], // YAML 1.2: a text
     ['quotas: { items: 9223372036854775808 }', '/quotas/items: value.'],
     ['quotas: { items: 1.5 }', '/quotas/items: value.type'],
-  ])('%j is refused: %s', (text, fault) => {
-    const parsed = parseSettings(text)
+  ])('%j is refused: %s', async (text, fault) => {
+    const parsed = await parseSettings(text)
     expect('faults' in parsed && parsed.faults.join('\n')).toContain(fault)
   })
 
-  test('every fault is told, not the first alone', () => {
-    const parsed = parseSettings('sign_in: { x: {}, password_enabled: { value: 1 } }\nlegal: { terms_version: "1" }\n')
+  test('every fault is told, not the first alone', async () => {
+    const parsed = await parseSettings(
+      'sign_in: { x: {}, password_enabled: { value: 1 } }\nlegal: { terms_version: "1" }\n',
+    )
     expect('faults' in parsed && parsed.faults).toHaveLength(3)
   })
 })

@@ -4,7 +4,7 @@ import { Lanes } from '../../src/core/areas/webhooks/dispatch/lanes.ts'
 import type { PendingClaim, Place } from '../../src/core/areas/webhooks/dispatch/target.ts'
 import { type Readiness, type Scope, type Turn, Workspace } from '../../src/core/areas/webhooks/dispatch/workspace.ts'
 import { type Ended, retryAfterSeconds, verdictOn } from '../../src/core/areas/webhooks/ladder.ts'
-import { readLadder } from '../../src/core/kernel/config/retry-ladder.ts'
+import { readLadder } from '../../src/core/kernel/config/webhook-settings.ts'
 import { claimed } from '../kit/dispatch.ts'
 
 const limits = {

@@ -201,7 +201,7 @@ export type RequestMediaTypeProblem = {
   readonly code: "request.media_type"
   /** What this refusal is about, by name. */
   readonly params: {
-    /** The media type that is taken. */
+    /** What is taken: the media type, or the kind of credential. */
     readonly accepted: string
   }
   /** `urn:uuid:` and the request id. */
@@ -326,7 +326,12 @@ export type AuthSecondFactorRequiredProblem = {
   readonly status: 401
   readonly code: "auth.second_factor_required"
   /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
+  readonly params: {
+    /** What a code is sent with instead of the password, to POST /auth/sessions:verify. */
+    readonly challenge_token?: string
+    /** Until when the challenge serves. */
+    readonly challenge_expires_at?: string
+  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -385,13 +390,16 @@ export type AuthPasswordDisabledProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The password has expired. */
+/** The password has to be replaced ({because}): it is a start password, or too old. */
 export type AuthPasswordExpiredProblem = {
   readonly type: "urn:problem:svc:auth.password_expired"
   readonly status: 403
   readonly code: "auth.password_expired"
   /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
+  readonly params: {
+    /** START: it is a start password. AGE: it is too old. */
+    readonly because: "START" | "AGE"
+  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -453,6 +461,148 @@ export type LegalTermsChangedProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The challenge is unknown, used or expired, or what it was made after has changed. */
+export type AuthChallengeInvalidProblem = {
+  readonly type: "urn:problem:svc:auth.challenge_invalid"
+  readonly status: 410
+  readonly code: "auth.challenge_invalid"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** This takes a credential of the kind {accepted}. */
+export type AuthCredentialKindProblem = {
+  readonly type: "urn:problem:svc:auth.credential_kind"
+  readonly status: 403
+  readonly code: "auth.credential_kind"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** What is taken: the media type, or the kind of credential. */
+    readonly accepted: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** This needs a new step-up. */
+export type AuthStepUpRequiredProblem = {
+  readonly type: "urn:problem:svc:auth.step_up_required"
+  readonly status: 401
+  readonly code: "auth.step_up_required"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The account became an operator without a step-up and is on probation until {until}. */
+export type AdminOperatorOnProbationProblem = {
+  readonly type: "urn:problem:svc:admin.operator_on_probation"
+  readonly status: 403
+  readonly code: "admin.operator_on_probation"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** When it ends. */
+    readonly until: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The link is unknown, used or expired. */
+export type AuthLinkInvalidProblem = {
+  readonly type: "urn:problem:svc:auth.link_invalid"
+  readonly status: 410
+  readonly code: "auth.link_invalid"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The provider knows you, but this workspace does not admit you through it. */
+export type AuthNotAdmittedProblem = {
+  readonly type: "urn:problem:svc:auth.not_admitted"
+  readonly status: 403
+  readonly code: "auth.not_admitted"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** Joins the identity to an account, with POST /auth/sessions:link. */
+    readonly link_token?: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Another account of this workspace is connected with the identity. */
+export type AuthIdentityTakenProblem = {
+  readonly type: "urn:problem:svc:auth.identity_taken"
+  readonly status: 409
+  readonly code: "auth.identity_taken"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The account is connected with {limit} identities, which is the most. */
+export type AccountIdentitiesFullProblem = {
+  readonly type: "urn:problem:svc:account.identities_full"
+  readonly status: 409
+  readonly code: "account.identities_full"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The ceiling. */
+    readonly limit: Int64
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** A sealed value cannot be decrypted with the current keyring. */
+export type SecretUnavailableProblem = {
+  readonly type: "urn:problem:svc:secret.unavailable"
+  readonly status: 503
+  readonly code: "secret.unavailable"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The provider does not say that you have signed in there just now. */
+export type IdentityProviderNoFreshSignInProblem = {
+  readonly type: "urn:problem:svc:identity_provider.no_fresh_sign_in"
+  readonly status: 409
+  readonly code: "identity_provider.no_fresh_sign_in"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** Too many failed step-ups; step-ups of this account are locked. */
 export type AuthStepUpLockedProblem = {
   readonly type: "urn:problem:svc:auth.step_up_locked"
@@ -484,19 +634,6 @@ export type AuthResetInvalidProblem = {
   readonly type: "urn:problem:svc:auth.reset_invalid"
   readonly status: 410
   readonly code: "auth.reset_invalid"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** This needs a new step-up. */
-export type AuthStepUpRequiredProblem = {
-  readonly type: "urn:problem:svc:auth.step_up_required"
-  readonly status: 401
-  readonly code: "auth.step_up_required"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
@@ -544,22 +681,6 @@ export type AuthSecondFactorNotBegunProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The account became an operator without a step-up and is on probation until {until}. */
-export type AdminOperatorOnProbationProblem = {
-  readonly type: "urn:problem:svc:admin.operator_on_probation"
-  readonly status: 403
-  readonly code: "admin.operator_on_probation"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** When it ends. */
-    readonly until: string
-  }
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
 /** The account has no second factor. */
 export type AuthSecondFactorAbsentProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_absent"
@@ -591,32 +712,6 @@ export type IdentityProviderUnavailableProblem = {
   readonly type: "urn:problem:svc:identity_provider.unavailable"
   readonly status: 503
   readonly code: "identity_provider.unavailable"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The provider knows you, but this workspace does not admit you through it. */
-export type AuthNotAdmittedProblem = {
-  readonly type: "urn:problem:svc:auth.not_admitted"
-  readonly status: 403
-  readonly code: "auth.not_admitted"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** A sealed value cannot be decrypted with the current keyring. */
-export type SecretUnavailableProblem = {
-  readonly type: "urn:problem:svc:secret.unavailable"
-  readonly status: 503
-  readonly code: "secret.unavailable"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
@@ -712,6 +807,22 @@ export type IdentityProviderAlreadyWithdrawnProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The workspace has {count} identity providers of its own, so none is the only one. */
+export type IdentityProviderManyProblem = {
+  readonly type: "urn:problem:svc:identity_provider.many"
+  readonly status: 409
+  readonly code: "identity_provider.many"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** How many there are. */
+    readonly count: number
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The Idempotency-Key was already used for another request. */
 export type IdempotencyKeyReusedProblem = {
   readonly type: "urn:problem:svc:idempotency.key_reused"
@@ -756,7 +867,7 @@ export type AccountAddressTakenProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** Too many invitations by mail: at most {limit} in {window_seconds} s. */
+/** Too many mails of this kind: at most {limit} in {window_seconds} s. */
 export type MailLimitedProblem = {
   readonly type: "urn:problem:svc:mail.limited"
   readonly status: 429
@@ -767,6 +878,35 @@ export type MailLimitedProblem = {
     readonly limit: Int64
     /** The time that the limit counts, in seconds. */
     readonly window_seconds: number
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** An identity provider decides who is in the group. */
+export type GroupBoundProblem = {
+  readonly type: "urn:problem:svc:group.bound"
+  readonly status: 409
+  readonly code: "group.bound"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The maximum of {limit} is reached. */
+export type StructureFullProblem = {
+  readonly type: "urn:problem:svc:structure.full"
+  readonly status: 409
+  readonly code: "structure.full"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The ceiling. */
+    readonly limit: Int64
   }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -829,11 +969,27 @@ export type AccountLastWayInProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** Another group of the workspace has this name; case and accents do not count. */
-export type GroupNameTakenProblem = {
-  readonly type: "urn:problem:svc:group.name_taken"
+/** The account has {limit} addresses already, with those that wait to be confirmed. */
+export type AccountAddressesFullProblem = {
+  readonly type: "urn:problem:svc:account.addresses_full"
   readonly status: 409
-  readonly code: "group.name_taken"
+  readonly code: "account.addresses_full"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The ceiling. */
+    readonly limit: Int64
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The account is disabled. */
+export type AccountDisabledProblem = {
+  readonly type: "urn:problem:svc:account.disabled"
+  readonly status: 409
+  readonly code: "account.disabled"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
@@ -842,16 +998,94 @@ export type GroupNameTakenProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The maximum of {limit} is reached. */
-export type StructureFullProblem = {
-  readonly type: "urn:problem:svc:structure.full"
+/** It is the address that mail goes to. */
+export type AccountAddressPrimaryProblem = {
+  readonly type: "urn:problem:svc:account.address_primary"
   readonly status: 409
-  readonly code: "structure.full"
+  readonly code: "account.address_primary"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The link is unknown, used or expired, or is for an address of another account. */
+export type AuthConfirmationInvalidProblem = {
+  readonly type: "urn:problem:svc:auth.confirmation_invalid"
+  readonly status: 410
+  readonly code: "auth.confirmation_invalid"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** An account of this workspace signs in with this name already. */
+export type AccountNameTakenProblem = {
+  readonly type: "urn:problem:svc:account.name_taken"
+  readonly status: 409
+  readonly code: "account.name_taken"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** This installation has no accounts without an address. */
+export type AccountManagedDisabledProblem = {
+  readonly type: "urn:problem:svc:account.managed_disabled"
+  readonly status: 403
+  readonly code: "account.managed_disabled"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The account has an address, and can ask for a new password by mail. */
+export type AccountHasAddressProblem = {
+  readonly type: "urn:problem:svc:account.has_address"
+  readonly status: 409
+  readonly code: "account.has_address"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Nobody switches off what {category} tells. */
+export type NotificationLockedProblem = {
+  readonly type: "urn:problem:svc:notification.locked"
+  readonly status: 409
+  readonly code: "notification.locked"
   /** What this refusal is about, by name. */
   readonly params: {
-    /** The ceiling. */
-    readonly limit: Int64
+    /** The category of notifications. */
+    readonly category: string
   }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Another group of the workspace has this name; case and accents do not count. */
+export type GroupNameTakenProblem = {
+  readonly type: "urn:problem:svc:group.name_taken"
+  readonly status: 409
+  readonly code: "group.name_taken"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -868,19 +1102,6 @@ export type GroupInUseProblem = {
     /** The ids of the identity providers, separated by commas. */
     readonly provider_ids: string
   }
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** An identity provider decides who is in the group. */
-export type GroupBoundProblem = {
-  readonly type: "urn:problem:svc:group.bound"
-  readonly status: 409
-  readonly code: "group.bound"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -1527,6 +1748,19 @@ export type AdminSettingsEnforcedProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The mail is being sent right now. */
+export type MailUnderWayProblem = {
+  readonly type: "urn:problem:svc:mail.under_way"
+  readonly status: 409
+  readonly code: "mail.under_way"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The installation has not confirmed transfers to third countries. */
 export type AiThirdCountryNotConfirmedProblem = {
   readonly type: "urn:problem:svc:ai.third_country_not_confirmed"
@@ -1595,6 +1829,19 @@ export type BackupStateProblem = {
     /** The state that it is in. */
     readonly state: string
   }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** There is no database in which a backup can be restored for a try. */
+export type BackupNoScratchProblem = {
+  readonly type: "urn:problem:svc:backup.no_scratch"
+  readonly status: 409
+  readonly code: "backup.no_scratch"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -1731,9 +1978,9 @@ export type Account = {
   readonly display_name: string | null
   /** Null for a service account, and in what a guest is answered about others. */
   readonly email: string | null
-  /** What the account signs in with; null: it has no address. */
+  /** The name that a managed account signs in with; null: it has an address. */
   readonly sign_in_name: string | null
-  /** Whether administrators give the account its password. */
+  /** Whether administrators give the account its password: it has no address. */
   readonly is_managed: boolean
   /** On the workspace; null: a guest, or somebody who left. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
@@ -1745,6 +1992,16 @@ export type Account = {
   readonly version: number
   /** For administrators, and of the own account; null: not shown to the caller. */
   readonly admin: AdministeredAccount | null
+}
+
+export type AccountAddress = {
+  readonly id: string
+  /** The address. */
+  readonly email: string
+  /** Whether mail goes to it. */
+  readonly is_primary: boolean
+  /** Null: nobody has shown yet that mail to it is read. */
+  readonly confirmed_at: string | null
 }
 
 export type AccountInvite = {
@@ -1761,6 +2018,8 @@ export type AccountInvite = {
     /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
     readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER"
   }[]
+  /** The groups that it is in from the beginning. Absent: `[]`. */
+  readonly group_ids?: readonly string[]
   /** What a directory, or whoever invites, calls the account. */
   readonly external_id?: string
   /** MAIL: by a mail with a link. TOKEN: the token is answered, and nothing is mailed. Absent: `"MAIL"`. */
@@ -1808,6 +2067,27 @@ export type AccountWithoutProvider = {
   readonly has_password: boolean
 }
 
+export type AddressAdd = {
+  /** The address. */
+  readonly email: string
+  /** Whether mail goes to it from then on. Absent: `false`. */
+  readonly is_primary?: boolean
+}
+
+export type AddressAsked = {
+  /** The address that was asked for. */
+  readonly email: string
+  /** Null: it waits to be confirmed. */
+  readonly address: AccountAddress | null
+  /** Until when the link of the mail serves; null: the address is confirmed, and nothing was mailed. */
+  readonly confirmation_expires_at: string | null
+}
+
+export type AddressConfirm = {
+  /** The token; it is shown this one time only. */
+  readonly token: string
+}
+
 export type AdminTenant = {
   readonly id: string
   /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
@@ -1852,6 +2132,8 @@ export type AdminTenant = {
 }
 
 export type AdministeredAccount = {
+  /** The primary one first, then the oldest; also those that wait to be confirmed. */
+  readonly addresses: readonly AccountAddress[]
   /** At identity providers. */
   readonly identities: readonly {
     readonly id: string
@@ -1866,6 +2148,8 @@ export type AdministeredAccount = {
   readonly has_password: boolean
   /** Whether a second factor is in force. */
   readonly has_second_factor: boolean
+  /** Null: the password is none that was handed over. */
+  readonly start_password_expires_at: string | null
   /** The last use of a session or token, to the minute. */
   readonly last_seen_at: string | null
   /** Null: there is no open invitation. */
@@ -1966,7 +2250,7 @@ export type Backup = {
   readonly path: string | null
   /** The schedule that made it; null: a person asked for it. */
   readonly schedule_id: string | null
-  /** The job: `GET /jobs/{jobId}` tells how far it is. */
+  /** The job that makes it; one of a schedule has it once its turn has come. */
   readonly job_id: string
   /** The state that it is in. */
   readonly state: "QUEUED" | "RUNNING" | "COMPLETE" | "FAILED" | "REMOVING" | "MISSING"
@@ -1990,6 +2274,23 @@ export type Backup = {
   readonly version: number
 }
 
+export type BackupKeep = {
+  /** The newest so many. */
+  readonly last: number
+  /** The newest of each of the newest so many hours that have one. */
+  readonly hourly: number
+  /** The same, of days. */
+  readonly daily: number
+  /** Of weeks, from Monday. */
+  readonly weekly: number
+  /** Of months. */
+  readonly monthly: number
+  /** Of years. */
+  readonly yearly: number
+  /** All that are younger than so many days. */
+  readonly min_days: number
+}
+
 export type BackupProbeStep = {
   readonly name: "connect" | "write" | "read" | "remove"
   /** Whether it went well. */
@@ -2003,6 +2304,67 @@ export type BackupRecipient = {
   readonly id: string
   /** Which of the listed kinds it is. */
   readonly kind: "RING" | "OUTSIDE"
+}
+
+export type BackupSchedule = {
+  readonly id: string
+  readonly name: string
+  /** The backup target. */
+  readonly target_id: string
+  /** When it runs: minute, hour, day of the month, month, day of the week. */
+  readonly cron: string
+  /** An IANA zone, on whose clocks the expression is read. */
+  readonly time_zone: string
+  /** The workspaces that an operator's schedule backs up; null: it is a workspace's own. */
+  readonly tenants: "ALL" | (readonly string[]) | null
+  /** How many of its backups are kept, by which rules. */
+  readonly keep: BackupKeep
+  /** How each of its backups is verified. */
+  readonly verify: "HASHES" | "RESTORE"
+  /** Who can read its backups besides the installation. */
+  readonly recipients: readonly string[]
+  /** Whether it runs. */
+  readonly is_enabled: boolean
+  /** Up to ten minutes behind the time that the expression says; null: it is not enabled. */
+  readonly next_run_at: string | null
+  /** Why its last due moment made no backup; SECRET_UNAVAILABLE ends by itself. */
+  readonly paused_reason: "TARGET_REMOVED" | "SECRET_UNAVAILABLE" | null
+  /** The last one that has ended. */
+  readonly last_run: BackupScheduleRun | null
+  /** Runs in a row with a failure; from three on a mail, then one a week. */
+  readonly consecutive_failures: number
+  readonly created_at: string
+  readonly updated_at: string
+  readonly version: number
+}
+
+export type BackupScheduleRun = {
+  /** When it happened. */
+  readonly at: string
+  /** Workspaces whose backup was made and verified. */
+  readonly complete: number
+  /** Workspaces whose backup was not. */
+  readonly failed: number
+}
+
+export type BackupScheduleUpdate = {
+  readonly name?: string
+  /** The backup target. */
+  readonly target_id?: string
+  /** Minute (one number), hour, day of the month, month, day of the week: `30 2 * * *`. */
+  readonly cron?: string
+  /** An IANA zone, on whose clocks the expression is read. */
+  readonly time_zone?: string
+  /** Whom an operator’s schedule backs up; for others it is their own workspace. */
+  readonly tenants?: "ALL" | (readonly string[])
+  /** Members that are absent have their usual value. */
+  readonly keep?: NewBackupKeep
+  /** How each of its backups is verified, at once. */
+  readonly verify?: "HASHES" | "RESTORE"
+  /** Who can read its backups besides the installation. */
+  readonly recipients?: readonly string[]
+  /** Whether it runs. */
+  readonly is_enabled?: boolean
 }
 
 export type BackupTarget = {
@@ -2043,7 +2405,7 @@ export type BackupTargetConfig = {
 
 export type BackupVerification = {
   /** How it was verified. */
-  readonly depth: "HASHES"
+  readonly depth: "HASHES" | "RESTORE"
   /** When it happened. */
   readonly at: string
   /** Whether it went well. */
@@ -2053,8 +2415,8 @@ export type BackupVerification = {
 }
 
 export type BackupVerificationRequest = {
-  /** HASHES: every byte is read, decrypted and counted. */
-  readonly depth: "HASHES"
+  /** HASHES: every byte is read, decrypted and counted; RESTORE: it is also loaded into a schema of its own, its keys are checked, and what is written out again is compared. */
+  readonly depth: "HASHES" | "RESTORE"
 }
 
 export type Board = {
@@ -2334,6 +2696,16 @@ export type CommentUpdate = {
   readonly body?: string
   /** Files that the caller sees, each once; those that the item does not carry are attached to it. */
   readonly media_ids?: readonly string[]
+}
+
+export type ConnectedIdentity = {
+  readonly id: string
+  /** The identity provider. */
+  readonly provider_id: string
+  /** When the identity was connected. */
+  readonly connected_at: string
+  /** When it was last used; null: never. */
+  readonly last_used_at: string
 }
 
 export type Container = {
@@ -2728,6 +3100,26 @@ export type EffectivePolicies = {
   readonly auto_assign_group_id: string | null
 }
 
+export type ElevatedSession = {
+  /** Null: the session is not elevated. */
+  readonly elevated_until: string | null
+}
+
+export type EmergencyNotice = {
+  /** Which of the listed kinds it is. */
+  readonly kind: "SECOND_FACTOR_DEMANDED" | "INSTALLATION_RECOVERED" | "INSTALLATION_NOTICE" | "PROVIDER_ENDING" | "PASSWORD_OPENING" | "ADDRESS_UNCONFIRMED" | "TERMS_DUE"
+  /** INFO, WARNING or CRITICAL. */
+  readonly severity: "INFO" | "WARNING" | "CRITICAL"
+  /** Since when it is so; null: it is not known. */
+  readonly since: string | null
+  /** Until when it is so; null: until somebody ends it. */
+  readonly until: string | null
+  /** What belongs to the kind. */
+  readonly params: Readonly<Record<string, unknown>>
+  /** The operation with which the account itself ends it; null: there is none. */
+  readonly ended_by: string | null
+}
+
 export type EventType = {
   /** The full name: namespace, area, entity, verb, version. */
   readonly type: string
@@ -2753,12 +3145,12 @@ export type ExplainedWay = {
   /** Whether the account can sign in this way. */
   readonly is_open: boolean
   /** Why the way is open, or what stands before it: a code. */
-  readonly because: "allowed" | "password_opening" | "workspace_not_active" | "switched_off" | "locked" | "account_unknown" | "account_not_active" | "no_role" | "no_password" | "provider_ended" | "connected" | "address_vouched" | "brought_in" | "directory_decides" | "offer_ended" | "not_invited" | "invitation_ended" | "operator"
+  readonly because: "allowed" | "password_opening" | "workspace_not_active" | "switched_off" | "locked" | "account_unknown" | "account_not_active" | "no_role" | "no_password" | "start_password_ended" | "provider_ended" | "connected" | "address_vouched" | "brought_in" | "directory_decides" | "offer_ended" | "not_invited" | "invitation_ended" | "address_unconfirmed" | "operator"
   /** The switch that decides, and who set it; null: no switch does. */
   readonly decided_by: DecidingSwitch | null
   /** When the opening, the lock or the offer ends. */
   readonly until: string | null
-  /** The password is too old: it lets in only together with a new one. */
+  /** The password lets in only together with a new one: it is a start password, or too old. */
   readonly needs_new_password: boolean
 }
 
@@ -3142,6 +3534,19 @@ export type HoldScope = {
   readonly kind: "TENANT" | "CONTAINER" | "ITEM" | "ACCOUNT"
 }
 
+export type IdentityLink = {
+  /** Of `auth.not_admitted`; or what a flow with the purpose LINK brought back. */
+  readonly link_token?: string
+  /** From `:start`; keep it in the session of the browser (svcf_…). */
+  readonly flow_token?: string
+  /** A stable code, to be read by programs. */
+  readonly code?: string
+  /** The state that it is in. */
+  readonly state?: string
+  /** Sent back by providers that say who they are (RFC 9207). */
+  readonly iss?: string
+}
+
 export type IdentityProviderConfiguration = {
   /** Https://…, as the provider itself writes it. */
   readonly issuer: string
@@ -3178,6 +3583,22 @@ export type IdentityProviderPreset = {
   readonly issuer: string
   /** What allowed_directories is held against. */
   readonly directory_claim: string | null
+}
+
+export type InstallationNotice = {
+  /** Null: there is none. */
+  readonly message: string | null
+  /** INFO, WARNING or CRITICAL. */
+  readonly severity: "INFO" | "WARNING" | "CRITICAL"
+  /** Since when it is shown; null: since it was set. */
+  readonly from: string | null
+  /** Until when it is shown; null: until it is cleared. */
+  readonly until: string | null
+  /** Null: nobody yet, or the operator at the database. */
+  readonly set_by: string | null
+  /** When it was set; null: never. */
+  readonly set_at: string
+  readonly version: number
 }
 
 export type InstallationSetUp = {
@@ -4111,6 +4532,72 @@ export type LegalHoldReplacement = {
   readonly already_present: readonly string[]
 }
 
+export type Mail = {
+  readonly id: string
+  /** Which mail it is, e.g. `invitation`; docs/generated/mails.md lists them. */
+  readonly kind: string
+  /** The workspace of the reader; null: there is no such workspace, so the mail goes to nobody. */
+  readonly tenant: {
+    readonly id: string
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
+    readonly slug: string
+  } | null
+  /** To whom; null: it is not divided yet among the workspace's owners and administrators. */
+  readonly account_id: string | null
+  /** The state that it is in. */
+  readonly state: "WAITING" | "SENDING" | "RETRYING" | "FAILED"
+  /** That have begun. */
+  readonly attempts: number
+  /** When it was asked for. */
+  readonly queued_at: string
+  /** Of a mail that is WAITING or RETRYING. */
+  readonly next_attempt_at: string | null
+  /** Of a mail that has FAILED; it is kept for seven days from then. */
+  readonly failed_at: string | null
+  /** How the last attempt failed. */
+  readonly failure: MailFailure | null
+}
+
+export type MailFailure = {
+  /** INTERRUPTED: the worker ended, or the attempt took too long; OTHER: see `error` and the log. */
+  readonly reason: "RELAY_UNREACHABLE" | "RELAY_REFUSED" | "MAILBOX_REFUSED" | "ADDRESS_UNUSABLE" | "INTERRUPTED" | "OTHER"
+  /** The command of SMTP, e.g. `RCPT TO`; CONN: while connecting. */
+  readonly step: string | null
+  /** What the relay answered. */
+  readonly status: number | null
+  /** The code of an error of the network or of the file system, e.g. ECONNREFUSED. */
+  readonly error: string | null
+}
+
+export type ManagedAccount = {
+  /** The account that waits for its person. */
+  readonly account: Account
+  /** Shown this one time; it opens no session, and is replaced at the first sign-in. */
+  readonly start_password: string
+  /** Until when the start password serves. */
+  readonly expires_at: string
+}
+
+export type ManagedAccountCreate = {
+  /** What the person signs in with, in the place of an address. */
+  readonly sign_in_name: string
+  /** The name that people see. */
+  readonly display_name: string
+  /** On the workspace; null: none, for a guest. Absent: `"MEMBER"`. */
+  readonly role?: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  /** Roles in containers. Absent: `[]`. */
+  readonly memberships?: readonly {
+    /** The hub or collection in which it lies. */
+    readonly container_id: string
+    /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
+    readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER"
+  }[]
+  /** The groups that it is in from the beginning. Absent: `[]`. */
+  readonly group_ids?: readonly string[]
+  /** What a directory, or whoever invites, calls the account. */
+  readonly external_id?: string
+}
+
 export type Media = {
   readonly id: string
   /** As it was sent: a text, never a path. */
@@ -4230,6 +4717,43 @@ export type NewBackup = {
   readonly keep_days?: number
 }
 
+export type NewBackupKeep = {
+  /** The newest so many. */
+  readonly last?: number
+  /** The newest of each of the newest so many hours that have one. */
+  readonly hourly?: number
+  /** The same, of days. */
+  readonly daily?: number
+  /** Of weeks, from Monday. */
+  readonly weekly?: number
+  /** Of months. */
+  readonly monthly?: number
+  /** Of years. */
+  readonly yearly?: number
+  /** All that are younger than so many days. */
+  readonly min_days?: number
+}
+
+export type NewBackupSchedule = {
+  readonly name: string
+  /** The backup target. */
+  readonly target_id: string
+  /** Minute (one number), hour, day of the month, month, day of the week: `30 2 * * *`. */
+  readonly cron: string
+  /** An IANA zone, on whose clocks the expression is read. */
+  readonly time_zone?: string
+  /** Whom an operator’s schedule backs up; for others it is their own workspace. */
+  readonly tenants?: "ALL" | (readonly string[])
+  /** Members that are absent have their usual value. */
+  readonly keep?: NewBackupKeep
+  /** How each of its backups is verified, at once. */
+  readonly verify?: "HASHES" | "RESTORE"
+  /** Who can read its backups besides the installation. */
+  readonly recipients?: readonly string[]
+  /** Whether it runs. */
+  readonly is_enabled?: boolean
+}
+
 export type NewBackupTarget = {
   readonly name: string
   /** Which of the listed kinds it is. */
@@ -4265,6 +4789,90 @@ export type NewBackupTargetConfig = {
   readonly password?: string
   /** Sealed, and never answered. */
   readonly private_key?: string
+}
+
+export type NoticePut = {
+  /** Null: there is nothing to say any more. */
+  readonly message: string | null
+  /** INFO, WARNING or CRITICAL. Absent: `"INFO"`. */
+  readonly severity?: "INFO" | "WARNING" | "CRITICAL"
+  /** Since when it is shown; absent or null: at once. */
+  readonly from?: string | null
+  /** Until when it is shown; absent or null: until it is cleared. */
+  readonly until?: string | null
+}
+
+export type Notification = {
+  readonly id: string
+  /** Of what it tells. */
+  readonly category: "SECURITY" | "ADMINISTRATION" | "ASSIGNED" | "MENTIONED" | "DUE" | "COMMENTED" | "ACCESS" | "AUTOMATION" | "CHANGED"
+  /** When the newest event happened of which it tells. */
+  readonly at: string
+  /** Of how many events it tells. */
+  readonly count: number
+  /** The full type of the newest event; of what has no event, the kind of its mail, as `provider_ended`. */
+  readonly event_type: string
+  /** Whose act the newest event was; null: of the service or of an operator. */
+  readonly actor_id: string | null
+  /** The path of what it tells of, below /api/v1. */
+  readonly subject: string
+  /** The container of an item as it is now; null: none. */
+  readonly container_id: string | null
+  /** What a rule says; null: nothing. */
+  readonly text: string | null
+  /** Null: unread. */
+  readonly read_at: string | null
+}
+
+export type NotificationPage = {
+  /** What was asked for. */
+  readonly data: readonly Notification[]
+  /** Send it as `cursor` for the next page; null: this is the last one. */
+  readonly next_cursor: string | null
+  /** How many unread ones there are besides. */
+  readonly unread_count: number
+}
+
+export type NotificationPreference = {
+  /** Of what it tells. */
+  readonly category: "SECURITY" | "ADMINISTRATION" | "ASSIGNED" | "MENTIONED" | "DUE" | "COMMENTED" | "ACCESS" | "AUTOMATION" | "CHANGED"
+  /** By mail, or in the application. */
+  readonly channel: "MAIL" | "IN_APP"
+  /** At once, in one mail a day, or not at all; IN_APP has no DAILY. */
+  readonly delivery: "IMMEDIATE" | "DAILY" | "OFF"
+  /** Whether the account decided it itself. */
+  readonly source: "DEFAULT" | "OWN"
+  /** Nobody changes it. */
+  readonly locked: boolean
+  /** What holds in a container instead; that of a collection goes before that of its hub. */
+  readonly overrides: readonly {
+    /** The hub or collection in which it lies. */
+    readonly container_id: string
+    /** At once, in one mail a day, or not at all; IN_APP has no DAILY. */
+    readonly delivery: "IMMEDIATE" | "DAILY" | "OFF"
+  }[]
+  readonly version: number
+}
+
+export type NotificationPreferenceUpdate = {
+  /** At once, in one mail a day, or not at all; IN_APP has no DAILY. */
+  readonly delivery: "IMMEDIATE" | "DAILY" | "OFF"
+  /** What holds in a container instead, each container once; absent: nothing. */
+  readonly overrides?: readonly {
+    /** The hub or collection in which it lies. */
+    readonly container_id: string
+    /** At once, in one mail a day, or not at all; IN_APP has no DAILY. */
+    readonly delivery: "IMMEDIATE" | "DAILY" | "OFF"
+  }[]
+}
+
+export type NotificationsMark = {
+  /** Exactly one of `ids` and `until`. */
+  readonly ids?: readonly string[]
+  /** All up to this moment, which is included. */
+  readonly until?: string
+  /** False: as unread. Absent: `true`. */
+  readonly is_read?: boolean
 }
 
 export type OfferedAiModel = {
@@ -4370,6 +4978,8 @@ export type OidcStart = {
   readonly provider_id: string
   /** Where the provider sends the browser back to; registered there. */
   readonly redirect_uri: string
+  /** What the flow is for, which alone it serves: `oidc:callback`, `sessions:link` or `step-up:provider`. Absent: `"SIGN_IN"`. */
+  readonly purpose?: "SIGN_IN" | "LINK" | "STEP_UP"
   /** Joins by the invitation instead of a password. */
   readonly invitation_token?: string
 }
@@ -4389,7 +4999,7 @@ export type Operator = {
   readonly name: string | null
   /** The e-mail address of the account. */
   readonly address: string | null
-  /** What the account signs in with; null: it has no address. */
+  /** What the account signs in with, or its name. */
   readonly sign_in_name: string | null
   /** Which of the listed kinds it is. */
   readonly kind: "PERSON" | "SERVICE"
@@ -4440,6 +5050,8 @@ export type OwnAccount = {
   readonly state: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
   /** The address. */
   readonly email: string | null
+  /** The name that a managed account signs in with; null: it has an address. */
+  readonly sign_in_name: string | null
   /** The name that people see. */
   readonly display_name: string | null
   /** On the workspace; null: a guest, who has a role in containers alone. */
@@ -4497,6 +5109,8 @@ export type OwnAccount = {
     /** What a front end keeps. */
     readonly client: Readonly<Record<string, unknown>> | null
   }
+  /** The primary one first, then the oldest; also those that wait to be confirmed. */
+  readonly addresses: readonly AccountAddress[]
   /** At identity providers. */
   readonly identities: readonly {
     readonly id: string
@@ -4507,6 +5121,11 @@ export type OwnAccount = {
     /** When it was last used; null: never. */
     readonly last_used_at: string
   }[]
+  /** The groups that the account is in, by name. */
+  readonly groups: readonly {
+    readonly id: string
+    readonly name: string
+  }[]
   /** With which this call was made. */
   readonly credential: {
     /** Which of the listed kinds it is. */
@@ -4515,6 +5134,8 @@ export type OwnAccount = {
     readonly scopes: readonly ("workspace:read" | "workspace:write" | "workspace:admin" | "admin:tenants")[]
     /** Until when it serves; null: until it is revoked. */
     readonly expires_at: string | null
+    /** Until when the session serves instead of a step-up, where that is allowed; null: it does not. */
+    readonly elevated_until: string | null
   }
   readonly created_at: string
   readonly version: number
@@ -4541,6 +5162,25 @@ export type ProblemCode = {
 export type ProviderOffer = {
   /** Whether the workspace has the provider on. */
   readonly offered: boolean
+}
+
+export type ProviderStepUp = {
+  /** From `:start`; keep it in the session of the browser (svcf_…). */
+  readonly flow_token: string
+  /** A stable code, to be read by programs. */
+  readonly code: string
+  /** The state that it is in. */
+  readonly state: string
+  /** Sent back by providers that say who they are (RFC 9207). */
+  readonly iss?: string
+  /** The code that the authenticator app shows. */
+  readonly totp?: string
+  /** Instead of totp; each serves once. */
+  readonly recovery_code?: string
+  /** The operationId the proof is for. */
+  readonly operation?: string
+  /** The id in the path of the call the proof is for. */
+  readonly target_id?: string
 }
 
 export type ProviderWithdrawal = {
@@ -5004,10 +5644,21 @@ export type Session = {
   readonly refresh_expires_at: string
 }
 
+export type SessionElevate = {
+  /** For how long; 0 ends it. Absent: `5`. */
+  readonly minutes?: number
+}
+
 export type SessionRow = {
   readonly id: string
+  /** What kind of device signed in, as its client said; null: it said nothing, or that was not kept yet. */
+  readonly device_family: "WINDOWS" | "MAC" | "LINUX" | "CHROMEOS" | "IPHONE" | "IPAD" | "ANDROID" | "COMMAND_LINE" | "OTHER" | null
+  /** How the person signed in; null: that was not kept yet. */
+  readonly way: "PASSWORD" | "PROVIDER" | "INVITATION" | "SET_UP" | null
+  /** PROVIDER: the identity provider, which may be gone. */
+  readonly provider_id: string | null
   readonly created_at: string
-  /** When it was last used; null: never. */
+  /** The last use of its tokens, to the minute. */
   readonly last_used_at: string
   /** Whether this call belongs to that session. */
   readonly is_current: boolean
@@ -5097,6 +5748,26 @@ export type SignInRules = {
     /** The place of its button; 0 is the first. */
     readonly position: number
   }[]
+}
+
+export type SignInVerify = {
+  /** Of `auth.second_factor_required`. */
+  readonly challenge_token: string
+  /** The code that the authenticator app shows. */
+  readonly totp?: string
+  /** Instead of totp; each serves once. */
+  readonly recovery_code?: string
+}
+
+export type StartPassword = {
+  /** The account. */
+  readonly account_id: string
+  /** What the person signs in with. */
+  readonly sign_in_name: string
+  /** Shown this one time; it opens no session, and is replaced at the first sign-in. */
+  readonly start_password: string
+  /** Until when the start password serves. */
+  readonly expires_at: string
 }
 
 export type StepUp = {
@@ -5506,6 +6177,11 @@ export type TrashRow = {
   readonly version: number
 }
 
+export type UnreadCount = {
+  /** How many unread ones there are besides. */
+  readonly unread_count: number
+}
+
 export type View = {
   readonly id: string
   /** The one collection that it shows; null: all that its reader sees. */
@@ -5833,7 +6509,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | IdentityProviderNoFreshSignInProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdentityProviderManyProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -5953,7 +6629,7 @@ export interface Operations {
       readonly terms_version: string
     }
   }) => Promise<void>
-  /** Trade the refresh token for new tokens; a second use of one revokes the session. `POST /auth/sessions:refresh` */
+  /** Trade the refresh token for new tokens; a used one that comes back late revokes the session. `POST /auth/sessions:refresh` */
   refreshSession: (call: Call & {
     readonly body: {
       /** Trades once for new tokens (svcr_…). */
@@ -5971,6 +6647,29 @@ export interface Operations {
       readonly sessionId: string
     }
   }) => Promise<void>
+  /** Finish a sign-in with the second factor. `POST /auth/sessions:verify` */
+  verifySignIn: (call: Call & {
+    readonly body: SignInVerify
+  }) => Promise<Session>
+  /** Connect an identity at a provider with the account that is signed in. `POST /auth/sessions:link` */
+  linkIdentity: (call: Call & {
+    readonly body: IdentityLink
+    readonly stepUp?: string
+  }) => Promise<ConnectedIdentity>
+  /** Let one proof serve some minutes of this session, for acts on other accounts. `POST /auth/sessions:elevate` */
+  elevateSession: (call: Call & {
+    readonly body: SessionElevate
+    readonly stepUp?: string
+  }) => Promise<ElevatedSession>
+  /** Prove once more who is calling, by signing in at a provider anew; the token serves one privileged call. `POST /auth/step-up:provider` */
+  stepUpByProvider: (call: Call & {
+    readonly body: ProviderStepUp
+  }) => Promise<{
+    /** The proof (svcu_…): send it once as `X-Service-Step-Up`. */
+    readonly step_up_token: string
+    /** Until when it serves; null: until it is revoked. */
+    readonly expires_at: string
+  }>
   /** Change the password; every other session ends. `POST /auth/password` */
   changePassword: (call: Call & {
     readonly body: {
@@ -6049,7 +6748,7 @@ export interface Operations {
   /** Remove the second factor: one's own, or, for an administrator, that of somebody who lost it. `POST /auth/mfa:disable` */
   disableSecondFactor: (call: Call & {
     readonly body: SecondFactorDisable
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<void>
   /** The account's personal access tokens. `GET /auth/tokens` */
   listTokens: Paged<Call & {
@@ -6164,6 +6863,13 @@ export interface Operations {
     /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, AccountWithoutProvider, false>
+  /** The workspace's only identity provider of its own. `GET /identity-provider` */
+  getOnlyProvider: (call?: Call & {}) => Promise<WorkspaceIdentityProvider>
+  /** Set the workspace's only identity provider of its own; where there is none it is added, switched on. `PUT /identity-provider` */
+  setOnlyProvider: (call: Call & {
+    readonly body: IdentityProviderConfiguration
+    readonly ifMatch?: number | string
+  }) => Promise<WorkspaceIdentityProvider>
   /** Who is calling. `GET /accounts/me` */
   getOwnAccount: (call?: Call & {}) => Promise<OwnAccount>
   /** The accounts of the workspace, oldest first. `GET /accounts` */
@@ -6171,7 +6877,7 @@ export interface Operations {
     readonly query?: {
       /** The beginning of a word of the name or of the address. */
       readonly q?: string
-      /** The address. */
+      /** An address, or the sign-in name of a managed account. */
       readonly email?: string
       /** What a directory, or whoever invites, calls the account. */
       readonly external_id?: string
@@ -6222,7 +6928,7 @@ export interface Operations {
       readonly accountId: string
     }
     readonly ifMatch?: number | string
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<Account>
   /** Take away an identity at a provider, with which the account signs in. `DELETE /accounts/{accountId}/identities/{identityId}` */
   disconnectIdentity: (call: Call & {
@@ -6232,7 +6938,7 @@ export interface Operations {
       /** The id of the identity. */
       readonly identityId: string
     }
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<void>
   /** Let a disabled account return to the state that it had; it gets no session or token back. `POST /accounts/{accountId}:enable` */
   enableAccount: (call: Call & {
@@ -6241,7 +6947,7 @@ export interface Operations {
       readonly accountId: string
     }
     readonly ifMatch?: number | string
-    readonly stepUp: string
+    readonly stepUp?: string
   }) => Promise<Account>
   /** Change the name, the locale, the time zone, the first day of the week, and what a front end keeps. `PATCH /accounts/{accountId}/preferences` */
   changePreferences: (call: Call & {
@@ -6252,6 +6958,88 @@ export interface Operations {
     readonly body: AccountPreferencesUpdate
     readonly ifMatch?: number | string
   }) => Promise<AccountPreferences>
+  /** Ask for an address of the account: it is mailed a link, and is added once that is confirmed. `POST /accounts/{accountId}:add-address` */
+  addAddress: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+    readonly body: AddressAdd
+    readonly stepUp?: string
+  }) => Promise<AddressAsked>
+  /** Take an address from the account; it is told, and signs in no more. `DELETE /accounts/{accountId}/addresses/{addressId}` */
+  removeAddress: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+      /** The id of the address. */
+      readonly addressId: string
+    }
+    readonly stepUp?: string
+  }) => Promise<void>
+  /** Confirm an address of the own account with the token of the mail. `POST /auth/address:confirm` */
+  confirmAddress: (call: Call & {
+    readonly body: AddressConfirm
+  }) => Promise<AccountAddress>
+  /** Create an account for somebody without an address, with a start password to hand over. `POST /accounts:create-managed` */
+  createManagedAccount: (call: Call & {
+    readonly body: ManagedAccountCreate
+    readonly idempotencyKey?: string
+  }) => Promise<ManagedAccount>
+  /** Give a managed account another start password; its password, sessions and tokens end with this call. `POST /accounts/{accountId}:issue-start-password` */
+  issueStartPassword: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+    readonly idempotencyKey?: string
+    readonly stepUp?: string
+  }) => Promise<StartPassword>
+  /** What the caller has to know whatever it does, worst first. `GET /accounts/me/emergency-notices` */
+  listEmergencyNotices: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
+    readonly data: readonly EmergencyNotice[]
+  }>
+  /** How the own account is told of each category by each channel. `GET /accounts/{accountId}/notification-preferences` */
+  listNotificationPreferences: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+  }) => Promise<{
+    /** What was asked for. */
+    readonly data: readonly NotificationPreference[]
+  }>
+  /** Decide how the own account is told of a category by a channel. `PUT /accounts/{accountId}/notification-preferences/{category}/{channel}` */
+  setNotificationPreference: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+      /** As it is listed. */
+      readonly category: string
+      /** MAIL or IN_APP. */
+      readonly channel: string
+    }
+    readonly body: NotificationPreferenceUpdate
+    readonly ifMatch?: number | string
+  }) => Promise<NotificationPreference>
+  /** What the own account was told, newest first. `GET /accounts/me/notifications` */
+  listNotifications: Paged<Call & {
+    readonly query?: {
+      /** True: unread ones alone; false: read ones alone. */
+      readonly unread?: "true" | "false"
+      /** Of what it tells. */
+      readonly category?: "SECURITY" | "ADMINISTRATION" | "ASSIGNED" | "MENTIONED" | "DUE" | "COMMENTED" | "ACCESS" | "AUTOMATION" | "CHANGED"
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, NotificationPage, Notification, false>
+  /** Mark notifications of the own account as read, or as unread. `POST /accounts/me/notifications:mark-read` */
+  markNotifications: (call: Call & {
+    readonly body: NotificationsMark
+  }) => Promise<UnreadCount>
   /** Who has which role on the workspace and in the containers that the caller sees, oldest first. `GET /memberships` */
   listMemberships: Paged<Call & {
     readonly query?: {
@@ -7399,6 +8187,13 @@ export interface Operations {
     }
     readonly stepUp?: string
   }) => Promise<void>
+  /** What the operators say to everybody. `GET /admin/notice` */
+  getNotice: (call?: Call & {}) => Promise<InstallationNotice>
+  /** Say something to everybody, or nothing any more. `PUT /admin/notice` */
+  putNotice: (call: Call & {
+    readonly body: NoticePut
+    readonly ifMatch?: number | string
+  }) => Promise<InstallationNotice>
   /** The installation's identity providers. `GET /admin/identity-providers` */
   listIdentityProviders: (call?: Call & {}) => Promise<{
     /** What was asked for. */
@@ -7471,6 +8266,20 @@ export interface Operations {
   /** The installation's record, newest first. `GET /admin/journal` */
   listJournal: Paged<Call & {
     readonly query?: {
+      /** The moment itself counts. */
+      readonly from?: string
+      /** The moment itself does not count. */
+      readonly until?: string
+      /** `tenant.suspended`, or all that begin alike: `tenant.*`; up to ten, separated by commas. */
+      readonly action?: string
+      /** The workspace that it was done to. */
+      readonly tenant_id?: string
+      /** The same by its slug, also of a workspace that was purged. */
+      readonly slug?: string
+      /** The account that did it. */
+      readonly actor_id?: string
+      /** RECOVERY: the operator at the database. */
+      readonly actor_kind?: "ACCOUNT" | "SERVICE" | "RECOVERY" | "SYSTEM"
       /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
       /** How many there are on a page at most. */
@@ -7482,6 +8291,33 @@ export interface Operations {
     /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, JournalEntry, false>
+  /** Mails that wait, are tried again or have failed for good, newest first. `GET /admin/mails` */
+  listMails: Paged<Call & {
+    readonly query?: {
+      /** The state that it is in. */
+      readonly state?: "WAITING" | "SENDING" | "RETRYING" | "FAILED"
+      /** Exactly, e.g. `invitation`. */
+      readonly kind?: string
+      /** The workspace. */
+      readonly tenant_id?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly Mail[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, Mail, false>
+  /** Make one more attempt at a mail that has failed, or the next attempt now. `POST /admin/mails/{mailId}:resend` */
+  resendMail: (call: Call & {
+    readonly params: {
+      /** The id of the mail. */
+      readonly mailId: string
+    }
+  }) => Promise<Mail>
   /** The AI models offered, oldest first, without their keys. `GET /admin/ai-providers` */
   listAiProviders: (call?: Call & {}) => Promise<{
     /** What was asked for. */
@@ -7643,7 +8479,7 @@ export interface Operations {
     readonly ifMatch?: number | string
     readonly stepUp: string
   }) => Promise<Backup>
-  /** Read every byte of a backup at its target, decrypt it and count it, as a job. `POST /backups/{backupId}:verify` */
+  /** Read a backup back to its last byte, or restore it for a try, as a job. `POST /backups/{backupId}:verify` */
   verifyBackup: (call: Call & {
     readonly params: {
       /** The id of the backup. */
@@ -7651,6 +8487,33 @@ export interface Operations {
     }
     readonly body: BackupVerificationRequest
   }) => Promise<JobRef>
+  /** The schedules of backups, oldest first. `GET /backup-schedules` */
+  listBackupSchedules: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
+    readonly data: readonly BackupSchedule[]
+  }>
+  /** Back a workspace up by a schedule; an operator says which workspaces. `POST /backup-schedules` */
+  createBackupSchedule: (call: Call & {
+    readonly body: NewBackupSchedule
+    readonly idempotencyKey?: string
+  }) => Promise<BackupSchedule>
+  /** Change a schedule, pause it or set it going again. `PATCH /backup-schedules/{scheduleId}` */
+  changeBackupSchedule: (call: Call & {
+    readonly params: {
+      /** The id of the schedule. */
+      readonly scheduleId: string
+    }
+    readonly body: BackupScheduleUpdate
+    readonly ifMatch?: number | string
+  }) => Promise<BackupSchedule>
+  /** Remove a schedule; its backups stay until somebody removes them. `DELETE /backup-schedules/{scheduleId}` */
+  deleteBackupSchedule: (call: Call & {
+    readonly params: {
+      /** The id of the schedule. */
+      readonly scheduleId: string
+    }
+    readonly ifMatch?: number | string
+  }) => Promise<void>
   /** The workspace's trail, newest first. `GET /audit` */
   listAuditEntries: Paged<Call & {
     readonly query?: {
@@ -7812,6 +8675,10 @@ export const operations = {
   refreshSession: {"method":"POST","path":"/auth/sessions:refresh","sends":"json","anonymous":true},
   revokeOtherSessions: {"method":"POST","path":"/auth/sessions:revoke-others","sends":"json"},
   endSession: {"method":"DELETE","path":"/auth/sessions/{sessionId}"},
+  verifySignIn: {"method":"POST","path":"/auth/sessions:verify","sends":"json","anonymous":true},
+  linkIdentity: {"method":"POST","path":"/auth/sessions:link","sends":"json"},
+  elevateSession: {"method":"POST","path":"/auth/sessions:elevate","sends":"json"},
+  stepUpByProvider: {"method":"POST","path":"/auth/step-up:provider","sends":"json"},
   changePassword: {"method":"POST","path":"/auth/password","sends":"json"},
   checkPassword: {"method":"POST","path":"/auth/password:check","sends":"json","anonymous":true},
   forgetPassword: {"method":"POST","path":"/auth/password:forgot","sends":"json","anonymous":true},
@@ -7838,6 +8705,8 @@ export const operations = {
   offerProvider: {"method":"POST","path":"/identity-providers/{providerId}:offer","sends":"json"},
   listPresets: {"method":"GET","path":"/identity-provider-presets","reads":true},
   listAccountsWithoutProvider: {"method":"GET","path":"/tenant/accounts-without-provider","reads":true,"paged":true},
+  getOnlyProvider: {"method":"GET","path":"/identity-provider","reads":true},
+  setOnlyProvider: {"method":"PUT","path":"/identity-provider","sends":"json"},
   getOwnAccount: {"method":"GET","path":"/accounts/me","reads":true},
   listAccounts: {"method":"GET","path":"/accounts","reads":true,"paged":true},
   getAccount: {"method":"GET","path":"/accounts/{accountId}","reads":true},
@@ -7847,6 +8716,16 @@ export const operations = {
   disconnectIdentity: {"method":"DELETE","path":"/accounts/{accountId}/identities/{identityId}"},
   enableAccount: {"method":"POST","path":"/accounts/{accountId}:enable"},
   changePreferences: {"method":"PATCH","path":"/accounts/{accountId}/preferences","sends":"patch"},
+  addAddress: {"method":"POST","path":"/accounts/{accountId}:add-address","sends":"json"},
+  removeAddress: {"method":"DELETE","path":"/accounts/{accountId}/addresses/{addressId}"},
+  confirmAddress: {"method":"POST","path":"/auth/address:confirm","sends":"json"},
+  createManagedAccount: {"method":"POST","path":"/accounts:create-managed","sends":"json","key":true},
+  issueStartPassword: {"method":"POST","path":"/accounts/{accountId}:issue-start-password","key":true},
+  listEmergencyNotices: {"method":"GET","path":"/accounts/me/emergency-notices","reads":true},
+  listNotificationPreferences: {"method":"GET","path":"/accounts/{accountId}/notification-preferences","reads":true},
+  setNotificationPreference: {"method":"PUT","path":"/accounts/{accountId}/notification-preferences/{category}/{channel}","sends":"json"},
+  listNotifications: {"method":"GET","path":"/accounts/me/notifications","reads":true,"paged":true},
+  markNotifications: {"method":"POST","path":"/accounts/me/notifications:mark-read","sends":"json"},
   listMemberships: {"method":"GET","path":"/memberships","reads":true,"paged":true},
   grantMembership: {"method":"POST","path":"/memberships","sends":"json","key":true},
   removeMembership: {"method":"DELETE","path":"/memberships/{membershipId}"},
@@ -7968,6 +8847,8 @@ export const operations = {
   listOperators: {"method":"GET","path":"/admin/operators","reads":true},
   addOperator: {"method":"POST","path":"/admin/operators","sends":"json"},
   removeOperator: {"method":"DELETE","path":"/admin/operators/{accountId}"},
+  getNotice: {"method":"GET","path":"/admin/notice","reads":true},
+  putNotice: {"method":"PUT","path":"/admin/notice","sends":"json"},
   listIdentityProviders: {"method":"GET","path":"/admin/identity-providers","reads":true},
   createIdentityProvider: {"method":"POST","path":"/admin/identity-providers","sends":"json"},
   changeIdentityProvider: {"method":"PUT","path":"/admin/identity-providers/{providerId}","sends":"json"},
@@ -7980,6 +8861,8 @@ export const operations = {
   getOverview: {"method":"GET","path":"/admin/overview","reads":true},
   getTenantStatistics: {"method":"GET","path":"/admin/tenants/{tenantId}/statistics","reads":true},
   listJournal: {"method":"GET","path":"/admin/journal","reads":true,"paged":true},
+  listMails: {"method":"GET","path":"/admin/mails","reads":true,"paged":true},
+  resendMail: {"method":"POST","path":"/admin/mails/{mailId}:resend"},
   listAiProviders: {"method":"GET","path":"/admin/ai-providers","reads":true},
   offerAiProvider: {"method":"POST","path":"/admin/ai-providers","sends":"json","key":true},
   replaceAiProvider: {"method":"PUT","path":"/admin/ai-providers/{providerId}","sends":"json"},
@@ -8002,6 +8885,10 @@ export const operations = {
   getBackup: {"method":"GET","path":"/backups/{backupId}","reads":true},
   removeBackup: {"method":"DELETE","path":"/backups/{backupId}"},
   verifyBackup: {"method":"POST","path":"/backups/{backupId}:verify","sends":"json"},
+  listBackupSchedules: {"method":"GET","path":"/backup-schedules","reads":true},
+  createBackupSchedule: {"method":"POST","path":"/backup-schedules","sends":"json","key":true},
+  changeBackupSchedule: {"method":"PATCH","path":"/backup-schedules/{scheduleId}","sends":"patch"},
+  deleteBackupSchedule: {"method":"DELETE","path":"/backup-schedules/{scheduleId}"},
   listAuditEntries: {"method":"GET","path":"/audit","reads":true,"paged":true},
   explainSignIn: {"method":"POST","path":"/audit/sign-in:explain","sends":"json"},
   getJob: {"method":"GET","path":"/jobs/{jobId}","reads":true},

@@ -1,10 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Flags } from '@oclif/core'
 import { type JournalEntry, journalOperations } from '../../core/contract/journal/operations.ts'
-import { operatorOperations } from '../../core/contract/operators/operations.ts'
 import { CallerCommand } from '../base-command.ts'
 import { type Caller, pagesOf } from '../call/caller.ts'
-import { type JournalFilter, journalFilter, journalFilterFlags } from '../input/journal-filter.ts'
+import {
+  type AskedJournal,
+  askedActor,
+  askedJournal,
+  journalFilterFlags,
+  operatorNames,
+} from '../input/journal-filter.ts'
 import { journalHead, journalLine, type NameOf } from '../render/journal.ts'
 
 /** Seconds between two polls; each poll is one request of two milliseconds. */
@@ -30,66 +35,60 @@ export default class Journal extends CallerCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Journal)
-    const { since, until, action, workspace, actor } = flags
-    const given = { since, until, action, workspace, actor }
-    journalFilter(given, () => undefined) // a time that is none is refused before anything is asked
+    const narrowed = askedJournal(flags)
     const caller = await this.open(flags)
-    const nameOf = this.jsonEnabled() && actor === undefined ? () => undefined : await operatorNames(caller)
-    const filter = journalFilter(given, nameOf)
-    if (flags.follow) return this.follow(caller, flags.size, filter, nameOf)
-    return this.print(caller, flags.all ? Number.POSITIVE_INFINITY : flags.size, filter, nameOf)
+    const names = this.jsonEnabled() && flags.actor === undefined ? new Map() : await operatorNames(caller)
+    const asked = { ...narrowed, ...askedActor(flags.actor, names) }
+    const nameOf: NameOf = (accountId) => names.get(accountId)
+    if (flags.follow) return this.follow(caller, flags.size, asked, nameOf)
+    return this.print(caller, flags.all ? Number.POSITIVE_INFINITY : flags.size, asked, nameOf)
   }
 
   /** Prints entries as they are read, so that a long record shows at once. */
-  private async print(caller: Caller, most: number, filter: JournalFilter, nameOf: NameOf): Promise<unknown> {
+  private async print(caller: Caller, most: number, asked: AskedJournal, nameOf: NameOf): Promise<unknown> {
     const entries: JournalEntry[] = []
     let cursor: string | null = null
     let shown = 0
-    const size = filter.isEmpty ? Math.min(most, 200) : 200
-    for await (const page of pagesOf(caller, journalOperations.listJournal, { size })) {
-      const found = page.data.filter(filter.keeps).slice(0, most - shown)
+    const paged = { ...asked, size: Math.min(most, 200) }
+    for await (const { data, next_cursor } of pagesOf(caller, journalOperations.listJournal, paged)) {
+      const found = data.slice(0, most - shown)
       if (shown === 0 && found.length > 0) this.log(journalHead)
       for (const entry of found) this.log(journalLine(entry, nameOf))
       if (this.jsonEnabled()) entries.push(...found)
       shown += found.length
-      cursor = filter.isEmpty ? page.next_cursor : null
-      // Newest first: every entry behind one that is too old is older still.
-      if (shown >= most || page.data.some(({ at }) => Date.parse(at) < filter.span.from)) break
+      cursor = next_cursor
+      if (shown >= most) break
     }
-    if (shown === 0) this.log(filter.isEmpty ? 'The journal is empty.' : 'No entry matches.')
+    if (shown === 0) this.log(Object.keys(asked).length === 0 ? 'The journal is empty.' : 'No entry matches.')
     return { data: entries, next_cursor: cursor }
   }
 
   /** Polls until a signal ends the process. */
-  private async follow(caller: Caller, size: number, filter: JournalFilter, nameOf: NameOf): Promise<undefined> {
-    const first = await caller.call(journalOperations.listJournal, { size })
+  private async follow(caller: Caller, size: number, asked: AskedJournal, nameOf: NameOf): Promise<undefined> {
+    const first = await caller.call(journalOperations.listJournal, { ...asked, size })
     // An entry can be committed after a younger one. So entries are remembered by id, and each poll reads back to the first one.
-    const beginsAt = first.data.at(-1)?.id ?? ''
+    const oldest = first.data.at(-1)
     let seen: ReadonlySet<string> = new Set()
     this.log(journalHead)
-    for (let fresh = first.data; ; fresh = await unseen(caller, seen, beginsAt)) {
-      for (const entry of fresh.toReversed().filter(filter.keeps))
-        this.printEntry(entry, () => journalLine(entry, nameOf))
+    for (let fresh = first.data; ; fresh = await unseen(caller, asked, oldest, seen)) {
+      for (const entry of fresh.toReversed()) this.printEntry(entry, () => journalLine(entry, nameOf))
       seen = new Set([...fresh.map(({ id }) => id), ...seen].slice(0, rememberedEntries))
       await pause(followSeconds * 1000)
     }
   }
 }
 
-/** What each operator of the register signs in as. Of accounts that have left it, the journal knows the ids. */
-async function operatorNames(caller: Caller): Promise<NameOf> {
-  const { data } = await caller.call(operatorOperations.listOperators, {})
-  const names = new Map(
-    data.map(({ account_id, sign_in_name, name }) => [account_id, sign_in_name ?? name ?? undefined]),
-  )
-  return (accountId) => names.get(accountId)
-}
-
-/** Entries that are neither in `seen` nor older than `beginsAt`, newest first; ids are ordered by time. */
-async function unseen(caller: Caller, seen: ReadonlySet<string>, beginsAt: string): Promise<JournalEntry[]> {
+/** Entries that are not in `seen` and follow `oldest`, newest first. Ids tell those of one moment apart. */
+async function unseen(
+  caller: Caller,
+  asked: AskedJournal,
+  oldest: JournalEntry | undefined,
+  seen: ReadonlySet<string>,
+): Promise<JournalEntry[]> {
   const fresh: JournalEntry[] = []
-  for await (const { data } of pagesOf(caller, journalOperations.listJournal, { size: 50 })) {
-    const unknown = data.filter(({ id }) => !seen.has(id) && id > beginsAt)
+  const newer = { ...asked, ...(oldest ? { from: oldest.at } : {}), size: 50 }
+  for await (const { data } of pagesOf(caller, journalOperations.listJournal, newer)) {
+    const unknown = data.filter(({ id, at }) => !seen.has(id) && (!oldest || at > oldest.at || id > oldest.id))
     fresh.push(...unknown)
     if (unknown.length < data.length) break
   }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Flags } from '@oclif/core'
-import { sessionOperations } from '../../core/contract/auth/operations.ts'
+import { type Session, sessionOperations } from '../../core/contract/auth/operations.ts'
+import { provingOperations } from '../../core/contract/auth/proving.ts'
 import { tokenOperations } from '../../core/contract/auth/tokens.ts'
 import { identityOperations } from '../../core/contract/identity/operations.ts'
 import type { Answer } from '../../core/contract/operation.ts'
@@ -8,12 +9,13 @@ import { Problem } from '../../core/contract/problem.ts'
 import { loadEnvironment } from '../../core/kernel/values/environment.ts'
 import { BaseCommand } from '../base-command.ts'
 import { apiCaller } from '../call/api-caller.ts'
+import type { Caller } from '../call/caller.ts'
 import { anonymousTarget, checkToken } from '../call/caller-choice.ts'
 import { profileCredentials } from '../call/credentials.ts'
 import { Failure } from '../failure.ts'
 import { askText, askYesNo, isInteractive } from '../input/prompts.ts'
 import { checkOf } from '../input/schema-check.ts'
-import { codesFrom, proofFlags, withSecondFactor } from '../input/second-factor-input.ts'
+import { type Codes, codesFrom, proofFlags, withSecondFactor } from '../input/second-factor-input.ts'
 import { readSecret, secretOrAsk } from '../input/secret-input.ts'
 import { adminTokenDays, mintAdminToken } from '../profile/admin-token.ts'
 import { profileNameFor } from '../profile/profile-name.ts'
@@ -29,6 +31,7 @@ export default class Login extends BaseCommand {
   static override examples = [
     '<%= config.bin %> login --api-url https://svc.example.org',
     '<%= config.bin %> login --workspace acme --email ada@acme.example --password-file ada.password --admin',
+    '<%= config.bin %> login --workspace acme --email bench-3 --password-file start.password --new-password-file my.password',
     '<%= config.bin %> login --token-stdin < token',
   ]
   static override flags = {
@@ -37,8 +40,12 @@ export default class Login extends BaseCommand {
       helpValue: 'URL',
     }),
     workspace: Flags.string({ summary: "The workspace's slug." }),
-    email: Flags.string({ summary: 'Your e-mail address.' }),
+    email: Flags.string({ summary: 'Your e-mail address, or the name that you sign in with.' }),
     ...proofFlags,
+    'new-password-file': Flags.string({
+      summary: 'Read the password that replaces a start password, or one that is too old, from a file of mode 0600.',
+      helpValue: 'FILE',
+    }),
     'token-stdin': Flags.boolean({
       summary: 'Read an access token from standard input and store it, instead of signing in.',
       exclusive: ['token-file', 'password-stdin', 'password-file'],
@@ -99,9 +106,8 @@ export default class Login extends BaseCommand {
     const { workspace, email, password } = await signInAnswers(flags)
     const codes = codesFrom(flags['code-file'])
     const anonymous = apiCaller(anonymousTarget(begun.api_url, this.note))
-    const session = await withSecondFactor(codes, (shown) =>
-      anonymous.call(sessionOperations.signIn, { body: { workspace, email, password, ...shown } }),
-    )
+    const proof = { workspace, email, password }
+    const session = await entered(anonymous, proof, codes, flags['new-password-file'])
     const known = findProfile(begun.name)
     // Signing in again as the same account keeps its admin token; a new token replaces it below.
     const isSame = known?.workspace === workspace && known.email === email
@@ -175,6 +181,20 @@ export default class Login extends BaseCommand {
   }
 }
 
+/** Signs in; the second factor, where there is one, is shown with the challenge, and the password not sent again. */
+function signedIn(caller: Caller, body: Proof, codes: Codes): Promise<Session> {
+  let challenge: string | undefined
+  return withSecondFactor(codes, async (shown) => {
+    if (challenge !== undefined)
+      return caller.call(provingOperations.verifySignIn, { body: { challenge_token: challenge, ...shown } })
+    return caller.call(sessionOperations.signIn, { body: { ...body, ...shown } }).catch((error: unknown) => {
+      const { challenge_token: token } = error instanceof Problem ? error.params : {}
+      if (typeof token === 'string') challenge = token
+      throw error
+    })
+  })
+}
+
 /** A token that has ended already needs no revocation. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Problem) || error.status !== 404) throw error
@@ -187,9 +207,42 @@ interface SignInFlags {
   readonly 'password-stdin'?: boolean
   readonly 'password-file'?: string | undefined
   readonly 'code-file'?: string | undefined
+  readonly 'new-password-file'?: string | undefined
 }
 
-async function signInAnswers(flags: SignInFlags): Promise<{ workspace: string; email: string; password: string }> {
+interface Proof {
+  readonly workspace: string
+  readonly email: string
+  readonly password: string
+}
+
+/** Signs in. A start password, or one that is too old, is replaced by the new one of the file or of the prompt. */
+async function entered(
+  caller: Caller,
+  proof: Proof,
+  codes: Codes,
+  newPasswordFile: string | undefined,
+): Promise<Session> {
+  const { signInWithNewPassword } = sessionOperations
+  try {
+    return await signedIn(caller, proof, codes)
+  } catch (error) {
+    const isExpired = error instanceof Problem && error.code === 'auth.password_expired'
+    if (!isExpired || (newPasswordFile === undefined && !isInteractive())) throw error
+  }
+  const new_password = await secretOrAsk(
+    { file: newPasswordFile },
+    'password',
+    'New password (at least 12 characters):',
+    'usage',
+    checkOf(signInWithNewPassword.body, 'new_password'),
+  )
+  return withSecondFactor(codes, (shown) =>
+    caller.call(signInWithNewPassword, { body: { ...proof, new_password, ...shown } }),
+  )
+}
+
+async function signInAnswers(flags: SignInFlags): Promise<Proof> {
   if ((flags.workspace === undefined || flags.email === undefined) && !isInteractive()) {
     throw new Failure('usage', 'Signing in needs a workspace and an address.', 'Give --workspace and --email.')
   }

@@ -1,4 +1,4 @@
-/** Accounts by the name people give: the address that one signs in with, or the id. */
+/** Accounts by the name people give: the address or name that one signs in with, or the id. */
 import { Flags } from '@oclif/core'
 import { type Account, accountOperations } from '../../core/contract/identity/accounts.ts'
 import { Problem } from '../../core/contract/problem.ts'
@@ -13,7 +13,7 @@ export const ofWorkspace = {
   }),
 }
 
-export const accountArg = "the account's address or id"
+export const accountArg = "the account's address, sign-in name or id"
 
 /** The account of that address or id. Refuses not_found; fails (usage) at the database for an address without a workspace. */
 export async function findAccount(caller: Caller, name: string, workspace: string | undefined): Promise<Account> {
@@ -39,4 +39,5 @@ export function workspaceFor(caller: Caller, workspace: string | undefined): { w
 }
 
 /** What people call the account. */
-export const calledBy = ({ email, display_name, id }: Account) => email ?? display_name ?? id
+export const calledBy = ({ email, sign_in_name, display_name, id }: Account) =>
+  email ?? sign_in_name ?? display_name ?? id

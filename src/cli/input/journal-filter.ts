@@ -1,11 +1,12 @@
-/**
- * Which entries of the journal are shown. The API answers the whole record, newest first, so the command filters it, and stops
- * reading behind the start of the period (docs/decisions/0292).
- */
+/** Which entries of the journal are asked for. */
 import { Flags } from '@oclif/core'
-import type { JournalEntry } from '../../core/contract/journal/operations.ts'
-import type { NameOf } from '../render/journal.ts'
-import { isWithin, type Span, spanFlags, spanOf } from './span.ts'
+import type { JournalEntry, journalOperations } from '../../core/contract/journal/operations.ts'
+import type { Received } from '../../core/contract/operation.ts'
+import { operatorOperations } from '../../core/contract/operators/operations.ts'
+import type { Caller } from '../call/caller.ts'
+import { Failure } from '../failure.ts'
+import { isId } from '../find/pick.ts'
+import { spanFlags, spanOf } from './span.ts'
 
 export const journalFilterFlags = {
   ...spanFlags,
@@ -28,32 +29,46 @@ interface Given {
   readonly actor?: string | undefined
 }
 
-export interface JournalFilter {
-  readonly span: Span
-  readonly isEmpty: boolean
-  readonly keeps: (entry: JournalEntry) => boolean
-}
+export type AskedJournal = Omit<Partial<Received<typeof journalOperations.listJournal>>, 'cursor' | 'size'>
 
-/** Fails (usage) for a time that is none. */
-export function journalFilter(given: Given, nameOf: NameOf): JournalFilter {
-  const span = spanOf(given)
-  const { action, workspace, actor } = given
+/** Fails (usage) for a time, a slug or an action that is none, and before anything is asked. */
+export function askedJournal({ since, until, action, workspace }: Given): AskedJournal {
+  const { from, to } = spanOf({ since, until })
+  const wrong = action?.find((one) => !/^[a-z_]+\.[a-z_]*\*?$/.test(one))
+  if (wrong !== undefined)
+    throw new Failure('usage', `--action ${wrong} is no action.`, 'Write, for example, tenant.suspended or operator.*')
+  if (workspace !== undefined && !isId(workspace) && !/^[a-z0-9][a-z0-9-]{2,39}$/.test(workspace))
+    throw new Failure(
+      'usage',
+      `--workspace ${workspace} is neither a slug nor an id.`,
+      '`svc tenants list` shows them.',
+    )
   return {
-    span,
-    isEmpty: Object.values({ ...given }).every((value) => value === undefined),
-    keeps: (entry) =>
-      isWithin(span, entry.at) &&
-      (action === undefined || action.some((pattern) => isLike(entry.action, pattern))) &&
-      (workspace === undefined || entry.tenant?.slug === workspace || entry.tenant?.id === workspace.toLowerCase()) &&
-      (actor === undefined || isBy(entry.actor, actor, nameOf)),
+    ...(Number.isFinite(from) ? { from: new Date(from).toISOString() } : {}),
+    ...(Number.isFinite(to) ? { until: new Date(to).toISOString() } : {}),
+    ...(action === undefined ? {} : { action: action.join(',') }),
+    ...(workspace === undefined ? {} : isId(workspace) ? { tenant_id: workspace.toLowerCase() } : { slug: workspace }),
   }
 }
 
-const isLike = (action: string, pattern: string) =>
-  pattern.endsWith('*') ? action.startsWith(pattern.slice(0, -1)) : action === pattern
+/** What each operator of the register signs in as. Of accounts that have left it, the journal knows the ids. */
+export async function operatorNames(caller: Caller): Promise<ReadonlyMap<string, string>> {
+  const { data } = await caller.call(operatorOperations.listOperators, {})
+  return new Map(data.map(({ account_id, sign_in_name, name }) => [account_id, sign_in_name ?? name ?? account_id]))
+}
 
-function isBy({ kind, account_id }: JournalEntry['actor'], who: string, nameOf: NameOf): boolean {
-  if (kind === who.toUpperCase() && kind !== 'ACCOUNT') return true
-  if (account_id === null) return false
-  return account_id === who.toLowerCase() || nameOf(account_id)?.toLowerCase() === who.toLowerCase()
+/** Fails (usage) for a name that nobody in the register has. */
+export function askedActor(who: string | undefined, names: ReadonlyMap<string, string>): AskedJournal {
+  if (who === undefined) return {}
+  const kind = who.toUpperCase() as JournalEntry['actor']['kind']
+  if (kind === 'RECOVERY' || kind === 'SYSTEM' || kind === 'SERVICE') return { actor_kind: kind }
+  if (isId(who)) return { actor_id: who.toLowerCase() }
+  const found = [...names].find(([, name]) => name.toLowerCase() === who.toLowerCase())
+  if (!found)
+    throw new Failure(
+      'usage',
+      `No operator signs in as ${who}.`,
+      '`svc operators list` shows the operators; of one who has left the register, give the account id.',
+    )
+  return { actor_id: found[0] }
 }

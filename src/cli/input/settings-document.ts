@@ -20,7 +20,7 @@ export async function readDocument(file: string): Promise<SettingsBody> {
   const text = file === '-' ? await readStdin() : readText(file)
   // Loaded only here, because the other commands need neither YAML nor these schemas.
   const { parseSettings } = await import('../../core/areas/settings/document.ts')
-  const parsed = parseSettings(text)
+  const parsed = await parseSettings(text)
   if ('faults' in parsed)
     throw new Failure(
       'usage',

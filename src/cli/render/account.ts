@@ -6,7 +6,10 @@ import type { Column } from './table.ts'
 
 export const accountColumns: readonly Column<Account>[] = [
   { head: 'NAME', cell: ({ display_name }) => display_name ?? '' },
-  { head: 'ADDRESS', cell: ({ email, kind }) => email ?? (kind === 'SERVICE' ? 'service account' : '') },
+  {
+    head: 'ADDRESS',
+    cell: ({ email, sign_in_name, kind }) => email ?? sign_in_name ?? (kind === 'SERVICE' ? 'service account' : ''),
+  },
   { head: 'ROLE', cell: ({ role }) => role ?? '', whole: true },
   { head: 'STATE', cell: ({ state }) => state, whole: true },
   { head: 'LAST SEEN', cell: ({ admin }) => (admin?.last_seen_at ? moment(admin.last_seen_at) : '') },
@@ -16,11 +19,18 @@ export const accountColumns: readonly Column<Account>[] = [
 const yes = (is: boolean | undefined) => (is === undefined ? undefined : is ? 'yes' : 'no')
 const when = (at: string | null | undefined) => (at ? moment(at) : undefined)
 
+const otherAddresses = (addresses: NonNullable<Account['admin']>['addresses'] | undefined) =>
+  addresses?.map(({ email, confirmed_at }) => (confirmed_at === null ? `${email} (unconfirmed)` : email)).join(', ') ||
+  undefined
+
 /** Everything that the caller is answered about the account. */
 export function drawnAccount({ admin, ...account }: Account): string {
   return details([
     ['name', account.display_name],
     ['address', account.email],
+    ['signs in as', account.sign_in_name ?? undefined],
+    ['addresses', otherAddresses(admin?.addresses)],
+    ['start password until', when(admin?.start_password_expires_at)],
     ['kind', account.kind],
     ['state', account.state],
     ['role', account.role ?? 'none on the workspace'],

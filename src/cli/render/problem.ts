@@ -94,6 +94,7 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'value.invalid': () => 'is not valid',
   'value.moment_range': ({ days_ahead }) => `must be in the future, by at most ${shown(days_ahead)} days`,
   'list.unique': () => 'must not contain a value twice',
+  'cron.too_often': ({ minutes }) => `must leave at least ${minutes} minutes between two runs`,
   'member.conflicts': ({ with: others }) =>
     `cannot be given together with ${Array.isArray(others) ? others.map(shown).join(' and ') : shown(others)}`,
   'reference.unknown': () => 'refers to something that does not exist',

@@ -51,6 +51,7 @@ function wayInWords({ because, until, needs_new_password }: Way, { workspace }: 
     switched_off: 'closed: switched off',
     locked: `closed until ${moment(until)}: too many failed sign-ins with this address`,
     account_unknown: 'closed: the account does not exist',
+    start_password_ended: 'closed: the start password has ended; an administrator issues another',
     account_not_active: 'closed: the account is not active',
     no_role: 'closed: the account no longer has a role in the workspace',
     no_password: `closed: the account has no password; the user can request a link to set one`,
@@ -60,6 +61,8 @@ function wayInWords({ because, until, needs_new_password }: Way, { workspace }: 
     brought_in: `open${end}, if the provider confirms the address: it may create an account for it`,
     directory_decides: `open${end} for members of an admitted organisation, which only the provider knows`,
     offer_ended: `closed since ${moment(until)}: the offer has ended`,
+    address_unconfirmed:
+      'closed: the account joined without showing that mail to the address is read; it confirms the address first',
     not_invited: 'closed: no account has this address, and the provider may not create one for it',
     invitation_ended: 'closed: the invitation has ended',
     operator: "closed: an operator can sign in only through the installation's own providers",

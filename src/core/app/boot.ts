@@ -15,6 +15,7 @@ import type { Config } from '../kernel/config/config.ts'
 import type { DatabaseAddress } from '../kernel/database/address.ts'
 import { withClient } from '../kernel/database/client.ts'
 import { measureClock } from '../kernel/database/clock.ts'
+import type { Embedded } from '../kernel/database/embedded.ts'
 import { checkPooler } from '../kernel/database/pooler.ts'
 import { type SignOfLife, signOfLife } from '../kernel/database/sign-of-life.ts'
 import { createKeyring, type Keyring, liveKeyring, readKeyring } from '../kernel/sealing/keyring.ts'
@@ -36,6 +37,8 @@ export interface BootOptions {
   /** Called with a line for people about anything that takes long or was made. */
   readonly note?: (line: string) => void
   readonly onQueueError?: (error: Error) => void
+  /** The embedded database, if the caller has begun to start it. */
+  readonly held?: Promise<Embedded>
   readonly clock?: Clock
 }
 
@@ -61,7 +64,11 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
   try {
     const address = await migratedAddress(config, held, options)
     const keyring = liveKeyring(await openKeyring(config, held?.owner, options))
-    const installation = openInstallation(config, address, keyring, { ...options, copies: openLedgerCopies })
+    const installation = openInstallation(config, address, keyring, {
+      ...options,
+      owner: held?.owner,
+      copies: openLedgerCopies,
+    })
     const life = signOfLife(address)
     let use: KeyringInUse
     try {
@@ -91,7 +98,8 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
   }
 }
 
-async function holdDatabase(config: Config, { note }: BootOptions) {
+async function holdDatabase(config: Config, { held, note }: BootOptions): Promise<Embedded> {
+  if (held) return held
   // Loaded on demand: an installation with its own database does not need it.
   const { holdEmbedded } = await import('../kernel/database/embedded.ts')
   return holdEmbedded(config.dataDir, note ? { note } : {})

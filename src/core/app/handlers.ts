@@ -13,9 +13,11 @@ import { itemsHandlers } from '../areas/items/handlers.ts'
 import { jobsHandlers } from '../areas/jobs/handlers.ts'
 import { journalHandlers } from '../areas/journal/handlers.ts'
 import { keyringHandlers } from '../areas/keyring/handlers.ts'
+import { mailHandlers } from '../areas/mail/handlers.ts'
 import { mediaHandlers } from '../areas/media/handlers.ts'
 import { membershipsHandlers } from '../areas/memberships/handlers.ts'
 import { metaHandlers } from '../areas/meta/handlers.ts'
+import { notificationsHandlers } from '../areas/notifications/handlers.ts'
 import { operatorsHandlers } from '../areas/operators/handlers.ts'
 import { retentionHandlers } from '../areas/retention/handlers.ts'
 import { searchHandlers } from '../areas/search/handlers.ts'
@@ -41,10 +43,12 @@ export const handlers: HandlersOf<Operations> = {
   ...jobsHandlers,
   ...journalHandlers,
   ...keyringHandlers,
+  ...mailHandlers,
   ...mediaHandlers,
   ...membershipsHandlers,
   ...groupsHandlers,
   ...metaHandlers,
+  ...notificationsHandlers,
   ...operatorsHandlers,
   ...retentionHandlers,
   ...settingsHandlers,

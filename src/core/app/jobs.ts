@@ -9,6 +9,7 @@ import { itemsJobs } from '../areas/items/jobs.ts'
 import { keyringJobs } from '../areas/keyring/jobs.ts'
 import { mailJobs } from '../areas/mail/jobs.ts'
 import { mediaJobs } from '../areas/media/jobs.ts'
+import { notificationsJobs } from '../areas/notifications/jobs.ts'
 import { tenantsJobs } from '../areas/tenants/jobs.ts'
 import { webhooksJobs } from '../areas/webhooks/jobs.ts'
 import type { RunnableJob } from '../kernel/transaction/runnable-job.ts'
@@ -23,6 +24,7 @@ export const jobs: readonly RunnableJob[] = [
   ...keyringJobs,
   ...mailJobs,
   ...mediaJobs,
+  ...notificationsJobs,
   ...tenantsJobs,
   ...webhooksJobs,
 ]

@@ -10,7 +10,7 @@
  */
 
 import { spendStepUp } from '../areas/auth/step-up.ts'
-import { keepCeiling } from '../areas/auth/token/ceiling.ts'
+import { isElevatedFor, keepCeiling } from '../areas/auth/token/ceiling.ts'
 import {
   type Answer,
   type BytesAnswer,
@@ -195,7 +195,8 @@ async function stepUp(
   if (!isAccount(actor) || !takesStepUp(operation, received['body'], actor)) return actor
   const { probationUntil: until } = actor
   if (until && !isServedWithoutFactor(operation.needs)) refuse('admin.operator_on_probation', { until })
-  if (request.stepUp === undefined && !needsStepUp(operation, received['body'], actor)) return actor
+  const isNeeded = needsStepUp(operation, received['body'], actor) && !isElevatedFor(operation, actor, received)
+  if (request.stepUp === undefined && !isNeeded) return actor
   const [target] = Object.keys(operation.params?.shape ?? {})
   await spendStepUp(installation, actor, request.stepUp, {
     operation: operation.id,

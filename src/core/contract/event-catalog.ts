@@ -14,6 +14,7 @@ import { groupEvents } from './groups/events.ts'
 import { itemEvents } from './items/events.ts'
 import { mediaEvents } from './media/events.ts'
 import { membershipEvents } from './memberships/events.ts'
+import { notificationEvents } from './notifications/events.ts'
 import { retentionEvents } from './retention/events.ts'
 import { structureEvents } from './structure/events.ts'
 import { templateEvents } from './templates/events.ts'
@@ -30,6 +31,7 @@ export const catalog = {
   ...templateEvents,
   ...mediaEvents,
   ...identityEvents,
+  ...notificationEvents,
   ...membershipEvents,
   ...groupEvents,
   ...aiEvents,

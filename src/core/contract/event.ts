@@ -9,6 +9,7 @@
  * Spec: Events, 2 and 9; decisions 5.
  */
 import type { z } from 'zod'
+import type { Notifies } from './notifications/categories.ts'
 import type { SearchSubject } from './search/kinds.ts'
 
 export interface EventDeclaration {
@@ -30,6 +31,8 @@ export interface EventDeclaration {
   readonly example: unknown
   /** What people find by words that it may have changed: its documents are written anew (areas/search). */
   readonly searched?: SearchSubject
+  /** Which accounts are notified of it, and in which category (areas/notifications); absent: nobody. */
+  readonly notifies?: Notifies
 }
 
 /** One area's events by name: `area.entity.verb`, without namespace and version. The example must fit its schema. */
@@ -46,7 +49,11 @@ export const defineEvents = <Data extends Record<string, z.ZodType>>(
 
 /** The path of the resource that an event with this data is about. */
 export const subjectOf = ({ subject }: Pick<EventDeclaration, 'subject'>, data: EventData): string =>
-  subject.replaceAll(/\{([a-z_]+)\}/g, (_, member: string) => String(data[member]))
+  pathOf(subject, data)
+
+/** A path whose braces name members of the data. */
+export const pathOf = (path: string, data: EventData): string =>
+  path.replaceAll(/\{([a-z_]+)\}/g, (_, member: string) => String(data[member]))
 
 /** What the entry of the trail is about: `/containers/{container_id}/labels/{id}` says the label, `id`. */
 export const trailSubjectOf = ({ subject, kind }: Pick<EventDeclaration, 'subject' | 'kind'>, data: EventData) => ({

@@ -22,6 +22,8 @@ export type Needs =
   | {
       readonly caller: 'account'
       readonly stepUp?: StepUp
+      /** Only a session serves: what is meant is that of a person who is there. */
+      readonly credential?: 'session'
       /** The operation changes the account's sessions, tokens, factors or passwords: it needs a session, or a token with `workspace:admin`. */
       readonly changes?: 'ways in'
       /** Served even if the account lacks a required second factor, because setting one up needs it. */
@@ -73,18 +75,22 @@ export interface AnonymousRate {
 }
 
 /**
- * A step-up is needed always, or for bodies for which `when` returns true. With `'when sent'` it is optional and is spent
+ * A step-up is needed always, or for bodies for which `when` returns true. `'or elevated'`: an elevated session serves
+ * instead, unless the call acts on the own account (`actsOn`), whose ways in always take a proof. With `'when sent'` it is optional and is spent
  * if it is sent; the rule reads whether it was (`AccountActor.isProven`). `asking` is the credential of the call; the
  * command line does not know it and omits it.
  */
 export type StepUp =
   | true
   | 'when sent'
+  | 'or elevated'
   | { readonly says: string; readonly when: (body: never, asking: Asking | undefined) => boolean }
 
 /** The facts besides the body on which a step-up may depend. */
 export interface Asking {
   readonly sessionId: string | null
+  /** Whether somebody signed in to the session within the last 300 s. */
+  readonly isSessionNew?: boolean
   readonly scopes: readonly Scope[]
   readonly expiresAt?: string | null
 }
@@ -149,6 +155,11 @@ export interface Operation {
   readonly ifMatch?: true
   /** The answer contains a secret that is shown only once; if it is stored, it is sealed. */
   readonly secret?: true
+  /**
+   * Served for clients of before: since which day clients should use another, and the path of that. Each answer says both
+   * (`Deprecation`, `Link`).
+   */
+  readonly deprecated?: { readonly since: string; readonly successor: string }
   /** Whether `svc --recovery` may run it directly on the database; if not, the reason. */
   readonly recovery: 'allowed' | { readonly refused: string }
   /** Decisions of ours where the specification leaves something open. */
@@ -223,19 +234,25 @@ export type Answer<O> = O extends { readonly success: { readonly answer: infer S
     ? BytesAnswer
     : undefined
 
-/** Whether the operation needs a step-up for this (parsed) body and this credential. */
+/** What the operation says of a step-up, if anything. */
+export const stepUpOf = (needs: Needs): StepUp | undefined => ('stepUp' in needs ? needs.stepUp : undefined)
+
+/** Whether the operation needs a step-up for this (parsed) body and this credential, apart from an elevated session. */
 export function needsStepUp(operation: Operation, body: unknown, asking?: Asking): boolean {
-  const stepUp = 'stepUp' in operation.needs ? operation.needs.stepUp : undefined
+  const stepUp = stepUpOf(operation.needs)
   if (stepUp === undefined || stepUp === 'when sent') return false
-  return stepUp === true || stepUp.when(body as never, asking)
+  return stepUp === true || stepUp === 'or elevated' || stepUp.when(body as never, asking)
 }
 
 /** Whether a step-up is useful for this call: the operation needs it, or accepts one. */
 export const takesStepUp = (operation: Operation, body: unknown, asking?: Asking): boolean =>
-  ('stepUp' in operation.needs && operation.needs.stepUp === 'when sent') || needsStepUp(operation, body, asking)
+  stepUpOf(operation.needs) === 'when sent' || needsStepUp(operation, body, asking)
 
 /** Whether the operation needs a session or a token with `workspace:admin`, because it changes the account's sign-in methods. */
 export const changesWaysIn = (needs: Needs) => needs.caller === 'account' && needs.changes === 'ways in'
+
+/** Whether the operation serves sessions alone. */
+export const takesSessionOnly = (needs: Needs) => needs.caller === 'account' && needs.credential === 'session'
 
 /** The maximum size of a body: in bytes, and in members and elements. */
 export interface BodyBounds {

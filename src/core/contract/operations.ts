@@ -3,14 +3,19 @@ import { aiProviderOperations } from './ai/offered.ts'
 import { aiOperations } from './ai/operations.ts'
 import { auditOperations, signInExplanationOperations } from './audit/operations.ts'
 import { invitationOperations, passwordOperations, sessionOperations, setUpOperations } from './auth/operations.ts'
+import { provingOperations } from './auth/proving.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { workspaceBackupOperations } from './backup/backups.ts'
 import { backupOperations } from './backup/operations.ts'
+import { backupScheduleOperations } from './backup/schedules.ts'
 import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { groupOperations } from './groups/operations.ts'
 import { accountOperations } from './identity/accounts.ts'
+import { addressOperations, confirmationOperations } from './identity/addresses.ts'
+import { managedOperations } from './identity/managed.ts'
+import { emergencyNoticeOperations } from './identity/notices.ts'
 import { identityOperations } from './identity/operations.ts'
 import { preferenceOperations } from './identity/preferences.ts'
 import { itemArchiveOperations } from './items/archive.ts'
@@ -26,15 +31,18 @@ import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
+import { mailOperations } from './mail/operations.ts'
 import { attachmentOperations } from './media/attachments.ts'
 import { mediaOperations } from './media/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
 import { serverOperations, workspaceFactOperations } from './meta/server.ts'
+import { notificationOperations } from './notifications/operations.ts'
+import { noticeOperations } from './operators/notice.ts'
 import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
-import { providerOperations, providerSignInOperations } from './providers/operations.ts'
+import { onlyProviderOperations, providerOperations, providerSignInOperations } from './providers/operations.ts'
 import { purgeOperations, retentionOperations } from './retention/operations.ts'
 import { searchOperations } from './search/operations.ts'
 import { secondFactorOperations } from './second-factor/operations.ts'
@@ -55,15 +63,22 @@ export const operations = {
   ...setUpOperations,
   ...invitationOperations,
   ...sessionOperations,
+  ...provingOperations,
   ...passwordOperations,
   ...secondFactorOperations,
   ...tokenOperations,
   ...serviceAccountOperations,
   ...providerSignInOperations,
   ...providerOperations,
+  ...onlyProviderOperations,
   ...identityOperations,
   ...accountOperations,
   ...preferenceOperations,
+  ...addressOperations,
+  ...confirmationOperations,
+  ...managedOperations,
+  ...emergencyNoticeOperations,
+  ...notificationOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,
@@ -90,17 +105,20 @@ export const operations = {
   ...retentionOperations,
   ...purgeOperations,
   ...operatorOperations,
+  ...noticeOperations,
   ...identityProviderOperations,
   ...withdrawalPlanOperations,
   ...settingsOperations,
   ...overviewOperations,
   ...statisticsOperations,
   ...journalOperations,
+  ...mailOperations,
   ...aiProviderOperations,
   ...aiOperations,
   ...encryptionOperations,
   ...backupOperations,
   ...workspaceBackupOperations,
+  ...backupScheduleOperations,
   ...auditOperations,
   ...signInExplanationOperations,
   ...jobOperations,

@@ -19,8 +19,12 @@ type ParamName = Named<'params'> | Named<'optionalParams'>
 
 const problemParams = {
   account_id: uuid.describe('The account.'),
-  accepted: text.describe('The media type that is taken.'),
+  accepted: text.describe('What is taken: the media type, or the kind of credential.'),
   allow: text.describe('The methods that the path serves, separated by commas.'),
+  because: z.enum(['START', 'AGE']).describe('START: it is a start password. AGE: it is too old.'),
+  challenge_expires_at: moment.describe('Until when the challenge serves.'),
+  challenge_token: text.describe('What a code is sent with instead of the password, to POST /auth/sessions:verify.'),
+  category: text.describe('The category of notifications.'),
   bound: z.enum(['LEVELS', 'CHILDREN', 'ITEMS']).describe('What there would be too much of.'),
   count: z.int().describe('How many there are.'),
   current_etag: text.describe('The entity tag of what is there now.'),
@@ -29,6 +33,7 @@ const problemParams = {
   hold_id: uuid.describe('The legal hold.'),
   kind: text.describe('The kind that it has.'),
   limit: int64.describe('The ceiling.'),
+  link_token: text.describe('Joins the identity to an account, with POST /auth/sessions:link.'),
   limit_bytes: z.int().describe('The largest body, in bytes.'),
   more: z.literal(true).describe('There are more errors than the 20 that are listed.'),
   provider_ids: text.describe('The ids of the identity providers, separated by commas.'),

@@ -21,7 +21,9 @@ import { containerProblems } from './containers/problems.ts'
 import { groupProblems } from './groups/problems.ts'
 import { identityProblems } from './identity/problems.ts'
 import { itemProblems } from './items/problems.ts'
+import { mailProblems } from './mail/problems.ts'
 import { mediaProblems } from './media/problems.ts'
+import { notificationProblems } from './notifications/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
 import { providerProblems } from './providers/problems.ts'
 import { retentionProblems } from './retention/problems.ts'
@@ -138,6 +140,8 @@ export const problems = {
   ...providerProblems,
   ...authProblems,
   ...identityProblems,
+  ...notificationProblems,
+  ...mailProblems,
   'installation.recovering': {
     status: 503,
     says: 'The installation is in recovery and does not admit workspaces yet.',

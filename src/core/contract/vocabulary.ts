@@ -49,7 +49,7 @@ export const text = (min: number, max: number) =>
     .meta({ minLength: min, maxLength: max })
 
 /** A string of a pattern; the pattern must be linear and anchored (test/house checks both). */
-const patterned = (pattern: RegExp) => z.string().regex(pattern)
+export const patterned = (pattern: RegExp) => z.string().regex(pattern)
 
 /** Accepted in either case and converted to lower case (RFC 9562, 4), so that rules, fingerprints and comparisons see one spelling of an id. */
 export const uuid = z.guid().toLowerCase().meta({ format: 'uuid' })

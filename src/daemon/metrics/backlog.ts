@@ -5,6 +5,7 @@
  * test/house/plans.test.ts asks for their plans. The queue itself counts what runs and what has failed, once a minute.
  */
 import { Gauge, type Registry } from 'prom-client'
+import { asQueue } from '../../core/kernel/database/roles.ts'
 import type { Installation } from '../../core/kernel/transaction/installation.ts'
 import { readingEach } from './reading.ts'
 
@@ -55,7 +56,7 @@ export function readWaiting(installation: Installation): Promise<WaitingWork> {
       select kind, state, count(*)::int as count
       from (select kind, state from job where state in ('QUEUED', 'RUNNING') order by beat_at limit ${mostCounted}) open
       group by kind, state`
-    void tx.switch('set local role svc_queue')
+    void tx.switch(asQueue)
     const queues = tx.text<QueueRow[]>(
       `select q.name, w.ready, w.deferred, w.late_seconds, q.active_count as active, q.failed_count as failed
       from pgboss.queue q

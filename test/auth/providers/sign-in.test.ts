@@ -167,6 +167,42 @@ describe('accounts', () => {
     expect((await trailOf(at)).filter((action) => action === 'account.connected')).toHaveLength(1)
   })
 
+  test('an address that nobody confirmed connects nobody: a token was handed to somebody else', async () => {
+    const at = await workspace()
+    const providerId = await offered(at, { provisioning: 'ANY' })
+    const accountId = await account(at, 'victim@acme.example')
+    await ways.sql`
+      insert into account_address (tenant_id, id, account_id, email, email_fold, is_primary)
+      values (${at.id}, ${accountId}, ${accountId}, 'victim@acme.example', 'victim@acme.example', true)`
+    real.person('victim', { email: 'victim@acme.example', email_verified: true })
+    await expectTurnedAway(await enter(at, providerId), at, 'address_unconfirmed')
+    // A further address, confirmed, finds the account.
+    await ways.sql`
+      insert into account_address (tenant_id, id, account_id, email, email_fold, confirmed_at)
+      values (${at.id}, ${randomUUIDv7()}, ${accountId}, 'other@acme.example', 'other@acme.example', now())`
+    real.person('other', { email: 'other@acme.example', email_verified: true })
+    expect((await whoIs(ways.daemon, await enter(at, providerId))).id).toBe(accountId)
+    // Whom the provider knows by then, it may vouch for.
+    real.person('other', { email: 'victim@acme.example', email_verified: true })
+    const { addresses } = await whoIs(ways.daemon, await enter(at, providerId))
+    expect(addresses[0]).toMatchObject({ email: 'victim@acme.example', confirmed_at: expect.any(String) })
+  })
+
+  test("an address that waits at another account is a stranger's", async () => {
+    const at = await workspace()
+    const providerId = await offered(at, { provisioning: 'ANY' })
+    const accountId = await account(at, 'mara@acme.example')
+    await ways.sql`
+      insert into account_address (tenant_id, id, account_id, email, email_fold, ends_at)
+      values (${at.id}, ${randomUUIDv7()}, ${accountId}, 'nina@acme.example', 'nina@acme.example', now() + interval '1 day')`
+    real.person('nina', { email: 'nina@acme.example', email_verified: true })
+    const { id, addresses } = await whoIs(ways.daemon, await enter(at, providerId))
+    expect(id).not.toBe(accountId)
+    expect(addresses).toMatchObject([
+      { email: 'nina@acme.example', is_primary: true, confirmed_at: expect.any(String) },
+    ])
+  })
+
   test("an address that only looks like somebody's is somebody else's", async () => {
     const at = await workspace()
     const providerId = await offered(at, { provisioning: 'ANY' })

@@ -15,6 +15,7 @@ export async function admin(scene: Scene): Promise<void> {
   await offeredProviders(scene)
   await offeredModels(scene)
   await records(scene)
+  await mails(scene)
   await recorded(scene)
 }
 
@@ -50,7 +51,7 @@ async function workspaces({ show, ask, tenantId, grace }: Scene): Promise<void> 
   await show('replaceLegalHolds', { ...leavingAt, body: { recovery_point: '2027-02-28T23:00:00Z', holds: [] } }, grace)
 }
 
-async function operators({ show, sql, grace, tokenOf }: Scene): Promise<void> {
+async function operators({ show, ask, sql, grace, tokenOf, inHours }: Scene): Promise<void> {
   const [other] = await sql<{ id: string; tenant_id: string }[]>`
     insert into account (tenant_id, id, kind, state, email, email_fold, display_name)
     values (${grace.tenantId}, gen_random_uuid(), 'PERSON', 'ACTIVE', 'linus@ops.example', 'linus@ops.example', 'Linus Pauling')
@@ -59,6 +60,13 @@ async function operators({ show, sql, grace, tokenOf }: Scene): Promise<void> {
   await tokenOf(other!.tenant_id, other!.id)
   await show('addOperator', { body: { workspace: 'ops', email: 'linus@ops.example' } }, grace)
   await show('listOperators', {}, grace)
+  await show(
+    'putNotice',
+    { body: { message: 'Maintenance on Sunday, 06:00 to 08:00 UTC', severity: 'WARNING', until: inHours(72) } },
+    grace,
+  )
+  await show('getNotice', {}, grace)
+  await ask('putNotice', { body: { message: null } }, grace)
   await show('removeOperator', { accountId: other!.id }, grace)
 }
 
@@ -110,7 +118,7 @@ async function offeredModels({ show, steady, grace }: Scene): Promise<void> {
   }
 }
 
-async function records({ show, grace }: Scene): Promise<void> {
+async function records({ show, grace, inHours }: Scene): Promise<void> {
   await show(
     'replaceSettings',
     {
@@ -123,9 +131,22 @@ async function records({ show, grace }: Scene): Promise<void> {
   )
   await show('getSettings', {}, grace)
   await show('getOverview', {}, grace)
-  await show('listJournal', { size: 2 }, grace)
+  await show('listJournal', { action: 'tenant.*,operator.*', slug: 'acme', from: inHours(-24), size: 2 }, grace)
   await show('getEncryption', {}, grace)
   await show('resealEncryption', {}, grace)
+}
+
+/** The relay of Acme knew no such mailbox. */
+async function mails({ show, ask, sql, grace }: Scene): Promise<void> {
+  const { account } = await ask('inviteAccount', {
+    body: { email: 'niklaus@acme.example', deliver: 'MAIL', role: 'MEMBER' },
+  })
+  await sql`
+    update pgboss.job set state = 'failed', started_on = now(), completed_on = now(),
+           output = '{"name":"JobGivenUp","reason":"MAILBOX_REFUSED","step":"RCPT TO","status":550}'
+    where name = 'send_invitation' and data ->> 'accountId' = ${account.id}`
+  const { data } = await show('listMails', { state: 'FAILED', kind: 'invitation' }, grace)
+  await show('resendMail', { mailId: data[0]!.id }, grace)
 }
 
 async function recorded(scene: Scene): Promise<void> {
@@ -212,6 +233,7 @@ export async function backup(scene: Scene): Promise<void> {
   await exportTenantJob.run(booted.installation, { tenantId, jobId: job_id }).finally(() => booted.close())
   await show('listArchives', at, grace)
   await backups(scene, target.id)
+  await schedules(scene, target.id)
   await show('deleteBackupTarget', at, grace)
 }
 
@@ -232,6 +254,20 @@ async function backups({ show, ask, tenantId, grace, daemon }: Scene, targetId: 
   await show('listBackups', { tenant_id: tenantId, state: 'COMPLETE' }, grace)
   await show('verifyBackup', { ...at, body: { depth: 'HASHES' } }, grace)
   await show('removeBackup', at, grace)
+}
+
+async function schedules({ show, tenantId, grace }: Scene, targetId: string): Promise<void> {
+  const body = {
+    name: 'Nightly',
+    target_id: targetId,
+    cron: '30 2 * * *',
+    time_zone: 'Europe/Zurich',
+    tenants: [tenantId],
+  }
+  const { id } = await show('createBackupSchedule', { body: { ...body, keep: { daily: 14, monthly: 12 } } }, grace)
+  await show('listBackupSchedules', {}, grace)
+  await show('changeBackupSchedule', { scheduleId: id, body: { cron: '30 4 * * *' } }, grace)
+  await show('deleteBackupSchedule', { scheduleId: id }, grace)
 }
 
 export async function ai({ show, ask, steady, grace, hubId, collectionId }: Scene): Promise<void> {

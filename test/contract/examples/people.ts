@@ -3,7 +3,8 @@ import { randomUUIDv7 } from 'node:crypto'
 import { type Release, readRelease } from '../../../src/core/kernel/egress/guard.ts'
 import { mintToken } from '../../../src/core/kernel/values/token.ts'
 import { codeAt } from '../../kit/authenticator.ts'
-import { oidcProvider, redirectUri } from '../../kit/oidc-provider.ts'
+import { type OidcProvider, oidcProvider, redirectUri } from '../../kit/oidc-provider.ts'
+import { told } from '../../notifications/telling-kit.ts'
 import { password, type Scene } from './scene.ts'
 
 const next = 'a longer walk along the river'
@@ -15,6 +16,7 @@ export const near = { egress: readRelease('127.0.0.0/8') as Release, webhookRetr
 export async function auth(scene: Scene): Promise<void> {
   await sessions(scene)
   await passwords(scene)
+  await confirmation(scene)
   await tokens(scene)
   await secondFactor(scene)
   await providers(scene)
@@ -56,6 +58,15 @@ async function passwords({ show, ask, sql, ada, tenantId, grace }: Scene): Promi
   await show('getSignInRules', { workspace: 'acme' }, null)
 }
 
+/** The link of a mail, which no job sends in this story. */
+async function confirmation({ show, ask, ada, sql }: Scene): Promise<void> {
+  const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
+  const minted = mintToken('addressConfirmation')
+  await ask('addAddress', { accountId: ada.accountId, body: { email: 'ada@lovelace.example' } })
+  await sql`update address_confirmation set hash = ${minted.hash} where email_fold = 'ada@lovelace.example'`
+  await show('confirmAddress', { body: { token: minted.token } }, { ...ada, token })
+}
+
 async function tokens({ show, inHours }: Scene): Promise<void> {
   const made = await show('createToken', {
     body: { name: 'Nightly report', scopes: ['workspace:read'], expires_at: inHours(24 * 20) },
@@ -68,7 +79,7 @@ async function tokens({ show, inHours }: Scene): Promise<void> {
   await show('listServiceAccounts', { size: 2 })
 }
 
-async function secondFactor({ show, ask, ada, sql, steady }: Scene): Promise<void> {
+async function secondFactor({ show, ask, ada, sql, steady, daemon }: Scene): Promise<void> {
   const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
   const session = { ...ada, token }
   steady.hold({ recovery_codes: Array.from({ length: 10 }, (_, at) => `7k2m-q9x4-0hvt-b3r${at}`) })
@@ -89,11 +100,19 @@ async function secondFactor({ show, ask, ada, sql, steady }: Scene): Promise<voi
     session,
   )
   await forget()
+  const asked = await daemon.call('POST', '/api/v1/auth/sessions', { body: { ...address, password } })
+  await show(
+    'verifySignIn',
+    { body: { challenge_token: asked.json.params.challenge_token, totp: codeAt(other.secret) } },
+    null,
+  )
+  await forget()
   const stepUp = await proof('disableSecondFactor', codeAt(other.secret))
   await show('disableSecondFactor', { stepUp, body: {} }, session)
 }
 
-async function providers({ show, steady }: Scene): Promise<void> {
+async function providers(scene: Scene): Promise<void> {
+  const { show, steady } = scene
   const server = await oidcProvider()
   steady.rename(server.issuer, 'https://sso.acme.example')
   try {
@@ -130,10 +149,37 @@ async function providers({ show, steady }: Scene): Promise<void> {
     steady.rename(code, 'Wq8Zr2Lk5TnVx0')
     steady.rename(state, 'Kq3vR1nTz0')
     await show('finishOidc', { body: { flow_token: started.flow_token, code, state, iss } }, null)
+    await returning(scene, server, provider.id)
     await show('removeProvider', at)
+    await show('setOnlyProvider', {
+      body: { issuer: server.issuer, client_id: server.clientId, display_name: 'Acme SSO' },
+    })
+    await show('getOnlyProvider')
   } finally {
     await server.close()
   }
+}
+
+/** Ada connects an identity, and steps up with it. */
+async function returning({ show, ask, steady, ada }: Scene, server: OidcProvider, providerId: string): Promise<void> {
+  const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
+  const session = { ...ada, token }
+  const come = async (purpose: 'LINK' | 'STEP_UP') => {
+    server.person('1815-ada')
+    const body = { workspace: 'acme', provider_id: providerId, redirect_uri: redirectUri, purpose }
+    const { authorization_url, flow_token } = await ask('startOidc', { body }, null)
+    const { code = '', state = '', iss = '' } = await server.browse(authorization_url)
+    steady.rename(code, 'Wq8Zr2Lk5TnVx0')
+    steady.rename(state, 'Kq3vR1nTz0')
+    return { flow_token, code, state, iss }
+  }
+  await show('linkIdentity', { body: await come('LINK') }, session)
+  const proof = await show(
+    'stepUpByProvider',
+    { body: { ...(await come('STEP_UP')), operation: 'elevateSession' } },
+    session,
+  )
+  await show('elevateSession', { body: { minutes: 10 }, stepUp: proof.step_up_token }, session)
 }
 
 export async function identity(scene: Scene): Promise<void> {
@@ -156,6 +202,7 @@ export async function identity(scene: Scene): Promise<void> {
   })
   const manager = await tokenOf(tenantId, ada.accountId, ['workspace:read', 'workspace:admin'])
   await show('renewInvitation', { accountId: invited.account.id, body: { deliver: 'TOKEN' } }, manager)
+  await addresses(scene)
   await show('disableAccount', { accountId: alan.accountId })
   await show('enableAccount', { accountId: alan.accountId })
   const granted = await show('grantMembership', {
@@ -164,6 +211,37 @@ export async function identity(scene: Scene): Promise<void> {
   await show('listMemberships', { account_id: alan.accountId })
   await show('removeMembership', { membershipId: granted.id })
   await groups(scene)
+  await notifications(scene)
+}
+
+async function notifications(scene: Scene): Promise<void> {
+  const { show, ask, sql, ada, alan, tenantId, tokenOf, collectionId, daemon } = scene
+  const pair = { accountId: ada.accountId, category: 'COMMENTED', channel: 'MAIL' }
+  await show('setNotificationPreference', {
+    ...pair,
+    body: { delivery: 'DAILY', overrides: [{ container_id: collectionId, delivery: 'OFF' }] },
+  })
+  await show('listNotificationPreferences', { accountId: ada.accountId })
+  await sql`update account set state = 'ACTIVE' where id = ${alan.accountId}`
+  const other = await tokenOf(tenantId, alan.accountId, ['workspace:read', 'workspace:write'])
+  const item = await ask('createItem', { body: { container_id: collectionId, title: 'Write the invitation' } })
+  await ask('assignItem', { itemId: item.id, body: { account_id: ada.accountId } }, other)
+  await told(daemon)
+  const { data } = await show('listNotifications', { unread: 'true', size: 1 })
+  await show('markNotifications', { body: { ids: data.map(({ id }) => id) } })
+}
+
+/** A second address, and somebody without one. */
+async function addresses({ show, ada, sql }: Scene): Promise<void> {
+  const email = 'ada@lovelace.example'
+  await show('addAddress', { accountId: ada.accountId, body: { email } })
+  const [waiting] = await sql<{ id: string }[]>`select id from account_address where email = ${email}`
+  await show('removeAddress', { accountId: ada.accountId, addressId: waiting!.id })
+  const managed = await show('createManagedAccount', {
+    body: { sign_in_name: 'bench-3', display_name: 'Workshop, bench 3', role: 'COMMENTER' },
+  })
+  await show('issueStartPassword', { accountId: managed.account.id })
+  await show('listEmergencyNotices')
 }
 
 async function groups({ show, ask, alan, collectionId }: Scene): Promise<void> {

@@ -31,6 +31,7 @@ const varying: Readonly<Record<string, unknown>> = {
   next_since: 'eyJrIjoiMjAyNy0wMy0wMSJ9',
   public_key: 'uwEPNXk63z1AHb25FiMk9rtJyDiQt3Yi_fFVQUgIlcA',
   read: 0.4,
+  start_password: '7k2m-q9x4-0hvt-b3rs',
   signed_sha256: '9cd9e0b4503191d2208e82c120192dfce445003f45ca3b47b584b9e54a7dd8b2',
   tls: 21.6,
   wait: 24.1,

@@ -48,13 +48,17 @@ test('both drivers check the certificate of a server that is named by its addres
   if (!own) return
   const named = urlOf({ ...db.daemon, host: '127.0.0.1', port: own.port })
   const address = addressOf(`${named}?sslmode=verify-full&sslrootcert=${encodeURIComponent(own.certificate)}`)
-  const elsewhere = addressOf(url(`sslmode=verify-full&sslrootcert=${encodeURIComponent(front?.certificate ?? '')}`, '127.0.0.1'))
+  const elsewhere = addressOf(
+    url(`sslmode=verify-full&sslrootcert=${encodeURIComponent(front?.certificate ?? '')}`, '127.0.0.1'),
+  )
   const read = async (at: typeof address) => {
     const pool = openPool(at, { size: 1, applicationName: 'trusting' })
     return pool.transaction('', (tx) => tx.text('select 1 as one'), { readOnly: true }).finally(() => pool.close())
   }
   try {
-    expect(await withClient(address, async (client) => (await client.query('select 1 as one')).rows)).toEqual([{ one: 1 }])
+    expect(await withClient(address, async (client) => (await client.query('select 1 as one')).rows)).toEqual([
+      { one: 1 },
+    ])
     expect(await read(address)).toHaveLength(1)
     await expect(read(elsewhere)).rejects.toThrow()
   } finally {

@@ -18,10 +18,7 @@ export interface TlsFront {
 }
 
 /** Undefined, with a line on stderr, where there is no openssl to make a certificate. */
-export async function tlsFront(
-  behind: DatabaseAddress,
-  names = 'DNS:localhost',
-): Promise<TlsFront | undefined> {
+export async function tlsFront(behind: DatabaseAddress, names = 'DNS:localhost'): Promise<TlsFront | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tls-'))
   const [key, certificate] = [join(folder, 'key'), join(folder, 'cert')]
   const subject = ['-subj', '/CN=localhost', '-addext', `subjectAltName=${names}`]

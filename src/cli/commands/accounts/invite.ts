@@ -3,7 +3,7 @@ import { Args, Flags } from '@oclif/core'
 import { accountOperations, type Invited } from '../../../core/contract/identity/accounts.ts'
 import { type Role, roles } from '../../../core/contract/vocabulary.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { Failure } from '../../failure.ts'
+import { placeOf } from '../../input/place.ts'
 import { keepingToken, tokenFileFlag, withTokenFile } from '../../input/token-file.ts'
 import { drawnInvitation, nextOf } from '../../render/invitation.ts'
 
@@ -27,6 +27,7 @@ export default class AccountsInvite extends CallerCommand {
       helpValue: 'ID=ROLE',
       multiple: true,
     }),
+    group: Flags.string({ summary: 'A group to be in. Give it once for each.', helpValue: 'ID', multiple: true }),
     'external-id': Flags.string({ summary: 'What a directory calls the account.', helpValue: 'ID' }),
     token: Flags.boolean({ summary: 'Show the token once, and mail nothing.' }),
     'token-file': tokenFileFlag('the invitation token, and mail nothing'),
@@ -40,6 +41,7 @@ export default class AccountsInvite extends CallerCommand {
       email: args.address,
       role: flags.role === 'none' ? null : (flags.role as Role),
       memberships: (flags.container ?? []).map(placeOf),
+      group_ids: flags.group ?? [],
       deliver: flags.token || file !== undefined ? ('TOKEN' as const) : ('MAIL' as const),
       ...(flags.name === undefined ? {} : { display_name: flags.name }),
       ...(flags['external-id'] === undefined ? {} : { external_id: flags['external-id'] }),
@@ -54,11 +56,4 @@ export default class AccountsInvite extends CallerCommand {
     this.tell(nextOf(invited, file))
     return withTokenFile(invited, 'redemption_token', file)
   }
-}
-
-function placeOf(text: string): { container_id: string; role: Role } {
-  const [container_id = '', role = ''] = text.split('=')
-  if (!(roles as readonly string[]).includes(role))
-    throw new Failure('usage', `--container ${text} names no role.`, `Write ID=ROLE, with one of ${roles.join(', ')}.`)
-  return { container_id, role: role as Role }
 }

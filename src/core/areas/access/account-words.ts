@@ -1,5 +1,5 @@
 /**
- * The words that accounts are found by: each word of a name and of an address, folded, from its beginning to the end of
+ * The words that accounts are found by: each word of a name and of each address, folded, from its beginning to the end of
  * the text. So `king` and `ada k` find Ada King, and a range of an index is all that a search reads.
  *
  *    account.worded   the text whose words are there. A rule that writes a name or an address writes the words, too;
@@ -14,6 +14,8 @@ import { caseFold } from '../../kernel/values/case-fold.ts'
 export interface Worded {
   readonly display_name: string | null
   readonly email: string | null
+  /** Its confirmed addresses besides; absent: it has none. */
+  readonly others?: readonly string[]
 }
 
 /** A name has at most 200 characters, an address 254: so many words are enough to tell people apart. */
@@ -43,9 +45,10 @@ export function writeWords({ tx }: Pick<Ctx, 'tx'>, tenantId: string, accountId:
   void tx`update account set worded = ${wordedText(worded)} where tenant_id = ${tenantId} and id = ${accountId}`
 }
 
-function rowsOf(tenant_id: string, account_id: string, { display_name, email }: Worded) {
+function rowsOf(tenant_id: string, account_id: string, { display_name, email, others = [] }: Worded) {
   const ofName = wordsOf(display_name)
-  const ofAddress = wordsOf(email).filter((word) => !ofName.includes(word))
+  const words = new Set([email, ...others].flatMap(wordsOf))
+  const ofAddress = [...words].filter((word) => !ofName.includes(word))
   const row = (of_address: boolean) => (word: string) => ({ tenant_id, word, account_id, of_address })
   return [...ofName.map(row(false)), ...ofAddress.map(row(true))]
 }

@@ -2,11 +2,18 @@
 
 import type { signInExplanationOperations } from '../../contract/audit/operations.ts'
 import type { invitationOperations, passwordOperations, sessionOperations } from '../../contract/auth/operations.ts'
+import type { provingOperations } from '../../contract/auth/proving.ts'
 import type { serviceAccountOperations, tokenOperations } from '../../contract/auth/tokens.ts'
+import type { confirmationOperations } from '../../contract/identity/addresses.ts'
 import type { identityProviderOperations, withdrawalPlanOperations } from '../../contract/providers/offered.ts'
-import type { providerOperations, providerSignInOperations } from '../../contract/providers/operations.ts'
+import type {
+  onlyProviderOperations,
+  providerOperations,
+  providerSignInOperations,
+} from '../../contract/providers/operations.ts'
 import type { secondFactorOperations } from '../../contract/second-factor/operations.ts'
 import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
+import { confirmAddress } from './addresses/changing.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './invitation.ts'
 import {
   changeIdentityProvider,
@@ -27,7 +34,10 @@ import {
 import { finishOidc, redeemFlow } from './providers/callback.ts'
 import { settleAndDiscover } from './providers/configuration.ts'
 import { prepareFlow, startOidc } from './providers/flow.ts'
+import { linkIdentity, redeemForLink } from './providers/link.ts'
+import { getOnlyProvider, setOnlyProvider } from './providers/only-provider.ts'
 import { getSignInRules } from './providers/sign-in-rules.ts'
+import { redeemForStepUp, stepUpByProvider } from './providers/step-up.ts'
 import { listAccountsWithoutProvider } from './providers/without-provider.ts'
 import {
   changeProvider,
@@ -39,8 +49,11 @@ import {
 } from './providers/workspace-list.ts'
 import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './second-factor/enrolment.ts'
 import { disableSecondFactor, regenerateRecoveryCodes } from './second-factor/removal.ts'
+import { verifySignIn } from './sign-in/challenge.ts'
+import { elevateSession } from './sign-in/elevation.ts'
 import { revokeOtherSessions } from './sign-in/other-sessions.ts'
-import { endSession, listSessions, refreshSession, signOut } from './sign-in/session.ts'
+import { refreshSession } from './sign-in/refresh.ts'
+import { endSession, listSessions, signOut } from './sign-in/session.ts'
 import { proveSignIn, proveWithNewPassword, signIn, signInWithNewPassword } from './sign-in/sign-in.ts'
 import { explainSignIn } from './sign-in/sign-in-explanation.ts'
 import { agreeToTerms } from './sign-in/terms.ts'
@@ -49,6 +62,7 @@ import { createToken, listTokens, revokeToken } from './token/access-token.ts'
 import { createServiceAccount, listServiceAccounts } from './token/service-account.ts'
 
 export const authHandlers = {
+  confirmAddress,
   listIdentityProviders,
   createIdentityProvider: withWork(settleAndDiscover, createIdentityProvider),
   changeIdentityProvider: withWork(settleAndDiscover, changeIdentityProvider),
@@ -67,6 +81,10 @@ export const authHandlers = {
   signIn: withWork(proveSignIn, signIn),
   listSessions,
   signOut,
+  verifySignIn,
+  elevateSession,
+  stepUpByProvider: withWork(redeemForStepUp, stepUpByProvider),
+  linkIdentity: withWork(redeemForLink, linkIdentity),
   signInWithNewPassword: withWork(proveWithNewPassword, signInWithNewPassword),
   agreeToTerms,
   refreshSession,
@@ -77,6 +95,8 @@ export const authHandlers = {
   changeProvider: withWork(settleAndDiscover, changeProvider),
   removeProvider,
   offerProvider,
+  getOnlyProvider,
+  setOnlyProvider: withWork(settleAndDiscover, setOnlyProvider),
   listPresets,
   listAccountsWithoutProvider,
   getSignInRules,
@@ -95,12 +115,15 @@ export const authHandlers = {
   revokeToken,
 } satisfies HandlersOf<
   typeof identityProviderOperations &
+    typeof confirmationOperations &
     typeof withdrawalPlanOperations &
     typeof signInExplanationOperations &
     typeof invitationOperations &
     typeof passwordOperations &
     typeof sessionOperations &
     typeof providerOperations &
+    typeof onlyProviderOperations &
+    typeof provingOperations &
     typeof providerSignInOperations &
     typeof secondFactorOperations &
     typeof serviceAccountOperations &

@@ -15,7 +15,9 @@ import type { Installation } from '../../kernel/transaction/installation.ts'
 import { type Actor, anyone } from '../../kernel/values/actor.ts'
 import { hashToken, isTokenShaped } from '../../kernel/values/token.ts'
 import { type Worded, writeWords } from '../access/account-words.ts'
+import { confirmPrimary } from '../access/addresses.ts'
 import { hasRole } from '../access/held-role.ts'
+import { askToConfirmPrimary } from './addresses/confirmation-mail.ts'
 import { hasherFor } from './password/hashing-lane.ts'
 import { hashNewPassword } from './password/new-password.ts'
 import { startSession } from './sign-in/session.ts'
@@ -26,6 +28,8 @@ export interface InvitationRow {
   readonly id: string
   readonly account_id: string
   readonly email: string
+  /** Whether its token was in a mail to the address. */
+  readonly is_mailed: boolean
   readonly expires_at: string
   readonly slug: string
   readonly display_name: string
@@ -65,7 +69,7 @@ export async function redeemInvitation(
   { body }: Received<typeof ops.redeemInvitation>,
   passwordHash: string,
 ): Promise<Session> {
-  const { tenant_id: tenantId, id, account_id: accountId } = await findInvitation(ctx, body.token)
+  const { tenant_id: tenantId, id, account_id: accountId, is_mailed } = await findInvitation(ctx, body.token)
   return ctx.inWorkspace(tenantId, () =>
     admitted(ctx.tx, { workspace: tenantId }, async () => {
       const [, used] = await Promise.all([
@@ -75,13 +79,16 @@ export async function redeemInvitation(
       ])
       if (used.count !== 1) refuse('auth.invitation_invalid')
       const [joined] = await ctx.tx<Worded[]>`
-        update account set state = 'ACTIVE', password_hash = ${passwordHash}, password_changed_at = now(), joined_at = now(), updated_at = now(),
+        update account set state = 'ACTIVE', password_hash = ${passwordHash}, password_changed_at = now(), start_password_until = null, joined_at = now(), updated_at = now(),
                display_name = coalesce(${body.display_name ?? null}, display_name), version = version + 1
         where tenant_id = ${tenantId} and id = ${accountId} returning display_name, email`
       if (!joined) refuse('auth.invitation_invalid')
       writeWords(ctx, tenantId, accountId, joined)
+      // A token that was handed over shows nothing of the address.
+      if (is_mailed) await confirmPrimary(ctx, { tenantId, accountId })
+      else await askToConfirmPrimary(ctx, { tenantId, accountId })
       await ctx.record('identity.account.joined', { id: accountId, kind: 'PERSON', state: 'ACTIVE' })
-      return startSession(ctx, tenantId, accountId)
+      return startSession(ctx, tenantId, accountId, { way: 'INVITATION' })
     }),
   )
 }
@@ -89,10 +96,10 @@ export async function redeemInvitation(
 export async function findInvitation(ctx: Ctx, token: string): Promise<InvitationRow> {
   if (!isTokenShaped(token, 'invitation')) refuse('auth.invitation_invalid')
   const [found] = await ctx.tx<InvitationRow[]>`
-    select i.tenant_id, i.id, i.account_id, a.email, i.expires_at, t.slug, t.display_name from invitation i
+    select i.tenant_id, i.id, i.account_id, a.email, i.is_mailed, i.expires_at, t.slug, t.display_name from invitation i
     join account a on a.tenant_id = i.tenant_id and a.id = i.account_id
     join tenant t on t.id = i.tenant_id
-    where i.hash = ${hashToken(token)} and i.used_at is null and i.expires_at > now() and a.state = 'INVITED' and ${hasRole(ctx.tx)}`
+    where i.hash = ${hashToken(token)} and i.used_at is null and i.expires_at > now() and a.state = 'INVITED' and a.email is not null and ${hasRole(ctx.tx)}`
   if (!found) refuse('auth.invitation_invalid')
   await refuseWhileGated(ctx.tx, found.account_id)
   return found

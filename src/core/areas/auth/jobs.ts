@@ -1,5 +1,6 @@
 /** The jobs of this area, each from the story that needs it. */
 import type { RunnableJob } from '../../kernel/transaction/runnable-job.ts'
+import { sendAddressConfirmation } from './addresses/confirmation-mail.ts'
 import { sendInvitation } from './invitation-mail.ts'
 import { endDueOffers, endOffer, tellWorkspaces } from './offered-providers/jobs.ts'
 import { sendPasswordReset } from './password/forgotten-password.ts'
@@ -13,4 +14,5 @@ export const authJobs: readonly RunnableJob[] = [
   tellWorkspaces,
   sendPasswordReset,
   sendInvitation,
+  sendAddressConfirmation,
 ]

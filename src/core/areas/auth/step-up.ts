@@ -24,6 +24,7 @@ import { isPassword } from './password/password.ts'
 import { refusalOfFactor } from './second-factor/verification.ts'
 import { countFailure, secondsLocked } from './sign-in/failed-attempts.ts'
 import { holdBearer } from './token/ending.ts'
+import { proofRequired } from './token/proof-required.ts'
 
 const proofSeconds = 300
 /**
@@ -66,6 +67,18 @@ export async function stepUp(
   const refusal = (await refusalOf(ctx, actor, verdict)) ?? (await refusalOfFactor(ctx, actor, body, 'STEP_UP'))
   if (refusal) return refusal
 
+  return grantProof(ctx, body)
+}
+
+/**
+ * Writes a proof of the caller, for what the request names, and answers its token. Refuses auth.unauthenticated where the
+ * caller's credential has just ended.
+ */
+export async function grantProof(
+  ctx: Ctx,
+  body: Pick<Received<typeof ops.stepUp>['body'], 'operation' | 'target_id'>,
+): Promise<Answer<typeof ops.stepUp>> {
+  const actor = ctx.account
   const { token, hash } = mintToken('stepUp')
   const [, [row]] = await Promise.all([
     holdBearer(ctx, actor),
@@ -98,7 +111,7 @@ export async function refusalOf(ctx: Ctx, actor: AccountActor, verdict: Verdict)
   return new Problem('auth.sign_in_failed')
 }
 
-const locked = (seconds: number) =>
+export const locked = (seconds: number) =>
   new Problem('auth.step_up_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
 
 /**
@@ -111,7 +124,7 @@ export async function spendStepUp(
   proof: string | undefined,
   call: { readonly operation: string; readonly targetId: string | undefined },
 ): Promise<void> {
-  if (proof === undefined || !isTokenShaped(proof, 'stepUp')) throw required()
+  if (proof === undefined || !isTokenShaped(proof, 'stepUp')) throw proofRequired()
   const { tenantId } = actor
   const bound = installation.config.requiresBoundStepUp
   const spent = await installation.transaction(actor, { tenantId, admits: true }, async (ctx) => {
@@ -123,12 +136,5 @@ export async function spendStepUp(
         and (target_id is null or target_id = ${call.targetId ?? null})`
     return used.count === 1
   })
-  if (!spent) throw required()
+  if (!spent) throw proofRequired()
 }
-
-const required = () =>
-  new Problem(
-    'auth.step_up_required',
-    {},
-    { headers: { 'www-authenticate': 'Bearer error="insufficient_user_authentication", max_age=300' } },
-  )

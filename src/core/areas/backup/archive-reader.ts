@@ -38,6 +38,8 @@ export interface Archive {
    * The rows of an entity, each checked to be a JSON object; the last one comes only after the whole file is verified.
    */
   rows(entity: string): AsyncGenerator<Record<string, unknown>>
+  /** The same, as the bytes of its lines. */
+  lines(entity: string): AsyncGenerator<Buffer, undefined>
   /** Reads every file to its end. Refuses archive.invalid. */
   verify(): Promise<void>
   /** Bytes that lie at the target, as they were before they were encrypted. Throws Problem. */
@@ -62,6 +64,9 @@ export type ArchiveFault =
   | 'unsigned' // a backup without a signature of this installation
   | 'media_missing'
   | 'media_differs'
+  | 'value' // a column does not take it
+  | 'keys' // a key is there twice, or what a row refers to is missing
+  | 'differs' // what was loaded is not what comes out again
   | 'no_key' // the keyring lacks the key that it was encrypted for
 
 export const invalid = (reason: ArchiveFault): never => refuse('archive.invalid', { reason })
@@ -80,10 +85,14 @@ export async function openArchive(store: Store, path: string, tenantId: string, 
   const identity =
     manifest.kind === 'TENANT_BACKUP' ? await openedBackup(store, path, keyring, manifest, text) : undefined
 
-  const rows = (entity: string) => rowsOf({ store, path, manifest, identity }, entity)
+  const lines = (entity: string) => heldLines({ store, path, manifest, identity }, entity)
+  async function* rows(entity: string) {
+    for await (const line of lines(entity)) yield rowOf(line)
+  }
   return {
     manifest,
     rows,
+    lines,
     async verify() {
       for (const { entity } of manifest.files) for await (const _ of rows(entity));
     },
@@ -162,13 +171,14 @@ interface Opened {
   readonly identity: AgeIdentity | undefined
 }
 
-async function* rowsOf(
+/** The last line comes only after the whole file is verified. */
+async function* heldLines(
   { store, path, manifest, identity }: Opened,
   entity: string,
-): AsyncGenerator<Record<string, unknown>> {
+): AsyncGenerator<Buffer, undefined> {
   const file = manifest.files.find((one) => one.entity === entity)
   if (!file) return
-  let held: Record<string, unknown> | undefined
+  let held: Buffer | undefined
   let rows = 0
   try {
     const source = await fetched(store, `${path}/${file.name}`, 'file_missing')
@@ -176,7 +186,7 @@ async function* rowsOf(
       rows += 1
       if (rows > file.rows) return invalid('count')
       if (held) yield held
-      held = rowOf(line)
+      held = line
     }
   } catch (error) {
     throw asProblem(error)

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import { Problem } from '../../contract/problem.ts'
 import type { Keyring } from '../../kernel/sealing/keyring.ts'
-import { isEncryptedMediaName, mediaFiles, mediaPath, storedOf } from './archive-format.ts'
+import { isEncryptedMediaName, type ManifestFile, mediaFiles, mediaPath, storedOf } from './archive-format.ts'
 import { type Archive, invalid, openArchive } from './archive-reader.ts'
 import { type Store, StoreFailure } from './store.ts'
 
@@ -38,17 +38,30 @@ export async function verifyArchive(asked: VerifiedArchive): Promise<number> {
     onBytes(done, Math.max(done, total))
   }
   for (const file of files) {
-    for await (const row of archive.rows(file.entity)) {
-      signal.throwIfAborted()
-      if (file.entity !== mediaFiles) continue
-      const line = MediaFile.safeParse(row)
-      if (!line.success) return invalid('line')
-      await verifyContent(store, archive, mediaPath(tenantId, line.data.name), line.data)
-      passed(line.data.bytes)
-    }
+    await verifyMedia({ store, archive, tenantId, signal, passed }, file)
     passed(storedOf(file).bytes)
   }
   return done
+}
+
+/** Reads a file to its end; of the one that says where the bytes of files are, these as well. Refuses archive.invalid. */
+export async function verifyMedia(
+  { store, archive, tenantId, signal, passed }: MediaReading,
+  { entity }: Pick<ManifestFile, 'entity'>,
+): Promise<void> {
+  for await (const row of archive.rows(entity)) {
+    signal.throwIfAborted()
+    if (entity !== mediaFiles) continue
+    const line = MediaFile.safeParse(row)
+    if (!line.success) return invalid('line')
+    await verifyContent(store, archive, mediaPath(tenantId, line.data.name), line.data)
+    passed(line.data.bytes)
+  }
+}
+
+interface MediaReading extends Pick<VerifiedArchive, 'store' | 'tenantId' | 'signal'> {
+  readonly archive: Archive
+  readonly passed: (bytes: number) => void
 }
 
 async function verifyContent(

@@ -1,13 +1,21 @@
 /** The rules of this area, by operation. */
 import type { workspaceBackupOperations } from '../../contract/backup/backups.ts'
 import type { backupOperations } from '../../contract/backup/operations.ts'
+import type { backupScheduleOperations } from '../../contract/backup/schedules.ts'
 import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
 import { createBackup, vetRecipients } from './backups/creation.ts'
 import { getBackup, listBackups } from './backups/list.ts'
 import { removeBackup } from './backups/removal.ts'
-import { verifyBackup } from './backups/verification.ts'
+import { verifyBackup, vetVerification } from './backups/verification.ts'
 import { listArchives, readArchives } from './listing.ts'
 import { probeTarget, testBackupTarget } from './probe.ts'
+import {
+  changeBackupSchedule,
+  createBackupSchedule,
+  deleteBackupSchedule,
+  listBackupSchedules,
+  vetScheduleRecipients,
+} from './schedules/desk.ts'
 import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './target.ts'
 
 export const backupHandlers = {
@@ -20,5 +28,9 @@ export const backupHandlers = {
   createBackup: withWork(vetRecipients, createBackup),
   getBackup,
   removeBackup,
-  verifyBackup,
-} satisfies HandlersOf<typeof backupOperations & typeof workspaceBackupOperations>
+  verifyBackup: withWork(vetVerification, verifyBackup),
+  listBackupSchedules,
+  createBackupSchedule: withWork(vetScheduleRecipients, createBackupSchedule),
+  changeBackupSchedule: withWork(vetScheduleRecipients, changeBackupSchedule),
+  deleteBackupSchedule,
+} satisfies HandlersOf<typeof backupOperations & typeof workspaceBackupOperations & typeof backupScheduleOperations>

@@ -95,6 +95,9 @@ export async function deleteBackupTarget(
 
   await ctx.tx`delete from backup_target where tenant_id = ${scope} and id = ${targetId}`
   await removeSealed(ctx, { tenantId: scope, kind: 'backup.credentials', ownerId: targetId })
+  // The installation's targets serve the schedules of workspaces, too.
+  const ofScope = scope === installationScope ? ctx.tx.part`` : ctx.tx.part`and tenant_id = ${scope}`
+  void ctx.tx`update backup_schedule set paused_reason = 'TARGET_REMOVED' where target_id = ${targetId} ${ofScope}`
   await record(ctx, 'backup_target.removed', targetId, target.kind)
 }
 

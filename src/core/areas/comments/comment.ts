@@ -101,5 +101,10 @@ export function refuseArchived({ isArchived }: Thread): void {
 type CommentEvent = Extract<EventName, `work.comment.${string}`>
 
 /** Writes the trail's entry and the event of a change; the entry never holds the text. */
-export const recordComment = (ctx: Ctx, event: CommentEvent, comment: Comment, { container }: Thread) =>
-  ctx.record(event, { ...comment, container_id: container.id }, { item_id: comment.item_id })
+export const recordComment = (
+  ctx: Ctx,
+  event: CommentEvent,
+  comment: Comment,
+  { container }: Thread,
+  params: { readonly mentioned_ids?: readonly string[] } = {},
+) => ctx.record(event, { ...comment, container_id: container.id }, { item_id: comment.item_id, ...params })

@@ -101,7 +101,7 @@ export async function updateComment(
     ...{ ...comment, body, mention_ids: [...mentioned], media_ids: [...wanted] },
     ...{ edited_at: now, version: comment.version + 1 },
   }
-  await recordComment(ctx, 'work.comment.changed', after, thread)
+  await recordComment(ctx, 'work.comment.changed', after, thread, added.length > 0 ? { mentioned_ids: added } : {})
   return after
 }
 

@@ -6,6 +6,7 @@ import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 import type { AccountActor } from '../../kernel/values/actor.ts'
+import { addressesOf } from '../access/addresses.ts'
 import { roleOnWorkspace } from '../access/workspace-role.ts'
 import { isMeant } from '../auth/second-factor/demand.ts'
 import { readFactor } from '../auth/second-factor/enrolment.ts'
@@ -31,8 +32,9 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
     readSettings(ctx),
     readFactor(ctx, actor),
     ctx.tx.last<(OwnRow & { readonly has_password: boolean })[]>`
-      select a.id, a.kind, a.state, a.email, a.display_name, ${roleOnWorkspace(ctx.tx)} as role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
+      select a.id, a.kind, a.state, a.email, a.sign_in_name, a.display_name, ${roleOnWorkspace(ctx.tx)} as role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
              a.password_hash is not null as has_password, ${identities(ctx)} as identities,
+             ${addressesOf(ctx.tx)} as addresses, ${groupsOf(ctx.tx)} as groups,
              json_build_object('locale', p.locale, 'time_zone', p.time_zone, 'week_start', p.week_start, 'client', p.client) as preferences,
              json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
                                'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
@@ -53,11 +55,23 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
   }
 }
 
+/** The groups of the account `a`, by name. */
+const groupsOf = ({ part }: Ctx['tx']) => part`coalesce((
+  select json_agg(json_build_object('id', g.id, 'name', g.name) order by g.name_fold, g.id)
+  from account_group g where g.tenant_id = a.tenant_id and g.id = any (a.group_ids)), '[]')`
+
 /** With what the call was made. */
-const credentialOf = ({ sessionId, kind, scopes, expiresAt }: AccountActor): OwnAccount['credential'] => ({
+const credentialOf = ({
+  sessionId,
+  kind,
+  scopes,
+  expiresAt,
+  elevatedUntil,
+}: AccountActor): OwnAccount['credential'] => ({
   kind: sessionId !== null ? 'SESSION' : kind === 'SERVICE' ? 'SERVICE' : 'PERSONAL',
   scopes: [...scopes],
   expires_at: expiresAt ?? null,
+  elevated_until: elevatedUntil ?? null,
 })
 
 /** The switches that a workspace cannot set itself, with the reason and who locked them. */

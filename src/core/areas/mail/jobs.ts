@@ -5,7 +5,8 @@
  *      └────────────── tellAccount ───────────────────────────▲
  *
  * A rule queues the first job in its own transaction: no commit, no mail. That job reads the
- * workspace's administrators when it runs. The address is read when the mail is sent. Payloads
+ * workspace's administrators when it runs. The address is read when the mail is sent. Mail to an account about itself goes
+ * to each address that it has at that moment, so that nobody takes an account over unseen. Payloads
  * hold ids, the kind's name and a moment. Each recipient has a separate job, so a mailbox that
  * refuses mail neither delays the other recipients nor causes them a second mail.
  *
@@ -17,10 +18,13 @@
 import { z } from 'zod'
 import { moment } from '../../contract/vocabulary.ts'
 import { mailFolderOf } from '../../kernel/config/mail-settings.ts'
+import { insertNotices } from '../../kernel/outbox/notice.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
 import type { SystemActor } from '../../kernel/values/actor.ts'
+import { newId } from '../../kernel/values/id.ts'
+import { dateNow } from '../../kernel/values/time.ts'
 import { administratorsOf } from '../access/workspace-role.ts'
 import { sweepMailFolder } from './folder.ts'
 import { kindOf, type MailName, mailNames } from './kinds.ts'
@@ -35,7 +39,7 @@ const notice = z.object({
   at: moment,
 })
 
-/** Queues a mail for each administrator of the workspace. */
+/** Queues a mail for each administrator of the workspace, and what they are shown in the application. */
 export const tellAdministrators = defineJob({
   name: 'tell_administrators',
   payload: notice,
@@ -48,24 +52,44 @@ export const tellAdministrators = defineJob({
         where a.tenant_id = ${tenantId} and a.state = 'ACTIVE' and a.email is not null and a.id in (${administratorsOf(ctx.tx, tenantId)})
         order by a.id`
       for (const { account_id } of administrators) await ctx.enqueue(sendMail, { ...payload, accountId: account_id })
+      await showAdministrators(ctx, payload)
     })
   },
 })
+
+/** Each of these mails has its notification, which names the kind of the mail. */
+async function showAdministrators({ tx }: Ctx, { tenantId, noticeId, name }: z.output<typeof notice>): Promise<void> {
+  const [entry] = await tx<{ actor_account_id: string | null }[]>`
+    select actor_account_id from audit_entry where tenant_id = ${tenantId} and id = ${noticeId}`
+  const told = { category: 'ADMINISTRATION', has_own_mail: true, administrators: true } as const
+  const waiting = {
+    ...{ tenant_id: tenantId, id: newId(), event_id: noticeId, event_type: name, at: dateNow().toISOString() },
+    ...{
+      actor_id: entry?.actor_account_id ?? null,
+      subject: `/tenants/${tenantId}`,
+      item_id: null,
+      container_id: null,
+    },
+    ...{ text: null, told: [told] },
+  }
+  await tx`${insertNotices(tx, [waiting])}`
+}
 
 const sender: SystemActor = { kind: 'SYSTEM', job: 'send_mail' }
 
 /** Sends one mail to one account, if the account is still a recipient of the kind. */
 export const sendMail = defineJob({
   name: 'send_mail',
-  payload: notice.extend({ accountId: z.guid() }),
+  // `addressId`: one of the account's addresses; absent: the primary one when the mail leaves.
+  payload: notice.extend({ accountId: z.guid(), addressId: z.guid().optional() }),
   // 30 s, then doubled each time up to 2 h: a relay may be unavailable for most of a day.
   retryLimit: 16,
   retryDelaySeconds: 30,
   longestRetryDelaySeconds: 7200,
   // Relays limit the connections of one sender.
   atOnce: 5,
-  async run(installation, { tenantId, noticeId, accountId, name, at }) {
-    const found = await readForMail(installation, tenantId, accountId, { id: noticeId, name })
+  async run(installation, { tenantId, noticeId, accountId, addressId, name, at }) {
+    const found = await readForMail(installation, { tenantId, accountId, addressId }, { id: noticeId, name })
     if (!found) return
     const { mail } = installation.config
     const own = { ...mail, folder: mailFolderOf(mail, tenantId) }
@@ -74,8 +98,11 @@ export const sendMail = defineJob({
   },
 })
 
-/** Queues a mail to one account about itself. `noticeId` is the trail's entry about the same event. */
-export const tellAccount = (
+/**
+ * Queues a mail to one account about itself: to its primary address, to each that it has confirmed, and to one that this
+ * transaction removes. `noticeId` is the trail's entry about the same event. The workspace's role is in force.
+ */
+export async function tellAccount(
   ctx: Ctx,
   mail: {
     readonly tenantId: string
@@ -84,7 +111,14 @@ export const tellAccount = (
     readonly name: MailName
     readonly at: string
   },
-): Promise<void> => ctx.enqueue(sendMail, mail)
+): Promise<void> {
+  const addresses = await ctx.tx<{ id: string }[]>`
+    select id from account_address
+    where tenant_id = ${mail.tenantId} and account_id = ${mail.accountId} and (held_fold is not null or removed_at = now())
+    order by is_primary desc, id`
+  if (addresses.length === 0) return ctx.enqueue(sendMail, mail)
+  for (const { id } of addresses) await ctx.enqueue(sendMail, { ...mail, addressId: id })
+}
 
 interface ForMail {
   readonly place: Place
@@ -95,8 +129,11 @@ interface ForMail {
 /** Undefined if the account is no longer a recipient, or if the account or the workspace no longer exists. */
 async function readForMail(
   installation: Installation,
-  tenantId: string,
-  accountId: string,
+  {
+    tenantId,
+    accountId,
+    addressId,
+  }: { readonly tenantId: string; readonly accountId: string; readonly addressId: string | undefined },
   { id, name }: { readonly id: string; readonly name: MailName },
 ): Promise<ForMail | undefined> {
   const { to } = kindOf(name)
@@ -105,9 +142,11 @@ async function readForMail(
     const { tx } = ctx
     const [[person], [place], [entry]] = await Promise.all([
       tx<{ email: string; display_name: string | null; locale: string | null; time_zone: string | null }[]>`
-        select a.email, a.display_name, p.locale, p.time_zone from account a
+        select coalesce(d.email, a.email) as email, a.display_name, p.locale, p.time_zone from account a
         left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
-        where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null
+        left join account_address d on d.tenant_id = a.tenant_id and d.account_id = a.id and d.id = ${addressId ?? null}
+        where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE'
+        and (a.email is not null and ${addressId ?? null}::uuid is null or d.id is not null)
         and (not ${isForAdministrators} or a.id in (${administratorsOf(tx, tenantId)}))`,
       tx<Place[]>`select display_name, default_locale, default_time_zone from tenant where id = ${tenantId}`,
       tx<{ params: Record<string, unknown> }[]>`
@@ -121,7 +160,7 @@ async function readForMail(
         default_locale: person.locale ?? place.default_locale,
         default_time_zone: person.time_zone ?? place.default_time_zone,
       },
-      recipient: { accountId, name: person.display_name, address: person.email },
+      recipient: { accountId, name: person.display_name, address: person.email, addressId },
       params,
     }
   })
@@ -148,7 +187,7 @@ async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
   )
   if (!entry) return undefined
   const { slug, subject, subject_id, by, params } = entry
-  const { os_user, host, source, kind, switches, failure } = params
+  const { os_user, host, source, kind, switches, failure, failures } = params
   return {
     account: subject ?? subject_id,
     slug,
@@ -156,6 +195,7 @@ async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
     by: by ?? (os_user === undefined ? (source === 'file' ? 'SVC_SETTINGS_FILE' : 'svc') : `${os_user}@${host}`),
     target: `${kind} ${subject_id}`,
     failure: typeof failure === 'string' ? failure : '',
+    failures: typeof failures === 'number' ? failures : 0,
     switches: Array.isArray(switches) ? switches.join(', ') : '',
   }
 }

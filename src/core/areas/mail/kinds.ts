@@ -9,10 +9,14 @@
  * To add a kind: its texts in texts/, a row here. docs/generated/mails.md shows this table.
  */
 
+import * as address from './texts/address.ts'
+import * as backupSchedules from './texts/backup-schedules.ts'
 import * as backups from './texts/backups.ts'
+import * as identities from './texts/identities.ts'
 import * as identityProvider from './texts/identity-provider.ts'
 import * as invitation from './texts/invitation.ts'
 import type { InEveryLanguage } from './texts/language.ts'
+import * as notification from './texts/notification.ts'
 import * as operators from './texts/operators.ts'
 import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
@@ -76,6 +80,22 @@ const mailKinds = {
     when: 'somebody was invited by mail, or asked for a new password before joining',
     texts: invitation.invited,
   },
+  address_confirm: {
+    to: 'account',
+    when: 'an address was asked for an account, or an account joined by a token that was handed over',
+    texts: address.confirm,
+  },
+  address_taken: {
+    to: 'account',
+    when: 'the same, of an address that another account has: it is told',
+    texts: address.taken,
+  },
+  address_changed: {
+    to: 'account',
+    when: 'an address of the account was added, removed or made the primary one; the removed one is told, too',
+    texts: address.changed,
+    warns: true,
+  },
   password_reset: {
     to: 'account',
     when: 'somebody asked for a new password with the address of the account',
@@ -110,6 +130,23 @@ const mailKinds = {
     when: 'new recovery codes took the place of the old ones',
     texts: secondFactor.codesMade,
     warns: true,
+  },
+  provider_changed: {
+    to: 'account',
+    when: 'an identity at a provider was connected with the account, or taken from it',
+    texts: identities.changed,
+    warns: true,
+  },
+  notification: {
+    to: 'account',
+    when: 'something of one subject is to be told at once, behind a quiet moment',
+    texts: notification.notified,
+    reads: ['title'],
+  },
+  digest: {
+    to: 'account',
+    when: 'at 08:00 something waits that is told once a day',
+    texts: notification.digest,
   },
   operator_added: {
     to: 'operators',
@@ -157,6 +194,18 @@ const mailKinds = {
     when: 'the same, of a backup at a target of the installation',
     texts: backups.damagedOf,
     reads: ['slug', 'failure'],
+  },
+  backups_failing: {
+    to: 'administrators',
+    when: 'three runs in a row of a schedule of the workspace had a backup that failed; again each week while they go on failing',
+    texts: backupSchedules.failing,
+    reads: ['failures'],
+  },
+  backups_failing_told: {
+    to: 'operators',
+    when: 'the same, of a schedule of the installation',
+    texts: backupSchedules.failingOf,
+    reads: ['failures'],
   },
 } as const satisfies Readonly<Record<string, MailKind>>
 

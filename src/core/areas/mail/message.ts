@@ -6,14 +6,16 @@
  * change the writing direction of the text around it, and is escaped in HTML. nodemailer
  * encodes the headers.
  *
- * The Message-ID consists of the ids of the notice and the account, so a mail that is sent twice
+ * The Message-ID consists of the ids of the notice, the account and, where it has several, the address, so a mail that is sent twice
  * after a crash has the same Message-ID.
  */
 
+import type { NotificationCategory } from '../../contract/notifications/categories.ts'
 import type { Sender } from '../../kernel/config/mail-settings.ts'
 import { kindOf, type MailName } from './kinds.ts'
 import { frames } from './texts/frame.ts'
 import { languageOf } from './texts/language.ts'
+import { notificationLines } from './texts/notification.ts'
 
 /** The event that the mail reports. It happened in one workspace at one moment. */
 export interface Notice {
@@ -25,6 +27,11 @@ export interface Notice {
   readonly params?: Readonly<Record<string, unknown>> | undefined
   /** The target of the mail's link, for a kind with a link. */
   readonly link?: string
+  /** What was told of, a line each, for the mails of notifications. */
+  readonly lines?: readonly {
+    readonly category: NotificationCategory
+    readonly values: Readonly<Record<string, string>>
+  }[]
 }
 
 /** The workspace that the notice is about. */
@@ -38,6 +45,8 @@ export interface Recipient {
   readonly accountId: string
   readonly name: string | null
   readonly address: string
+  /** Where an account gets the mail at each of its addresses: this one. */
+  readonly addressId?: string | undefined
 }
 
 export interface Mail {
@@ -63,6 +72,9 @@ export function composeMail(notice: Notice, place: Place, recipient: Recipient, 
   }
   const paragraphs = [
     ...says.map((sentence) => filled(sentence, values)),
+    ...(notice.lines ?? []).map((line) =>
+      filled(notificationLines[language][line.category], { ...values, ...cleaned(line.values) }),
+    ),
     ...(kind.namesRequester && notice.params
       ? [`${frame.requester}: ${worded('requester')}`, `${frame.reason}: ${worded('reason')}`]
       : []),
@@ -72,7 +84,7 @@ export function composeMail(notice: Notice, place: Place, recipient: Recipient, 
   const closing = kind.warns ? [filled(warning, values)] : []
   const footer = filled(frame[kind.to], values)
   return {
-    id: `${notice.id}.${recipient.accountId}`,
+    id: [notice.id, recipient.accountId, recipient.addressId].filter((part) => part !== undefined).join('.'),
     from,
     to: { name: inHeader(oneLine(recipient.name ?? '')), address: recipient.address },
     subject: inHeader(filled(subject, values)),
@@ -89,6 +101,9 @@ export function composeMail(notice: Notice, place: Place, recipient: Recipient, 
     ),
   }
 }
+
+const cleaned = (values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, oneLine(value)]))
 
 /** Fills a template in one pass, so that a name that looks like a placeholder stays a name. */
 const filled = (template: string, values: Readonly<Record<string, string>>) =>

@@ -10,24 +10,34 @@
  */
 import { join } from 'node:path'
 import type { SMTPTransportOptions } from 'nodemailer/lib/smtp-transport'
+import type { mailFailureReasons } from '../../contract/mail/operations.ts'
 import { isMailable, type MailSettings, type Relay } from '../../kernel/config/mail-settings.ts'
-import { JobGivenUp } from '../../kernel/transaction/runnable-job.ts'
+import { JobFailure, JobGivenUp } from '../../kernel/transaction/runnable-job.ts'
 import { writeWhole } from '../../kernel/values/write-whole.ts'
 import type { Mail } from './message.ts'
 
 /** A mail was not sent. The message contains no address. A retry may succeed. */
-class MailFailure extends Error {
+class MailFailure extends JobFailure {
   override readonly name = 'MailFailure'
   readonly code: string
-  constructor(says: string, code: string) {
-    super(says)
+  constructor(says: string, code: string, told: ToldMail) {
+    super(says, { ...told, error: code })
     this.code = code
   }
 }
 
+/** What is told of a mail that was not sent (contract/mail); an error of the folder has its code alone. */
+interface ToldMail {
+  readonly [name: string]: string | number
+  readonly reason: Exclude<(typeof mailFailureReasons)[number], 'INTERRUPTED' | 'OTHER'>
+}
+
 /** Throws MailFailure, or JobGivenUp if the mailbox cannot receive mail. Errors of the file system pass through. */
 export async function deliver(settings: MailSettings, mail: Mail): Promise<void> {
-  if (!isMailable(mail.to.address)) throw new JobGivenUp('the address of the account cannot be written in a mail')
+  if (!isMailable(mail.to.address)) {
+    const told: ToldMail = { reason: 'ADDRESS_UNUSABLE' }
+    throw new JobGivenUp('the address of the account cannot be written in a mail', told)
+  }
   await (settings.relay ? sendTo(settings.relay, mail) : writeTo(settings.folder, mail))
 }
 
@@ -101,9 +111,14 @@ interface RelayError {
 function failureOf(error: unknown): MailFailure | JobGivenUp {
   const { code = 'ESMTP', command = 'CONN', response, responseCode } = error as RelayError
   const step = /^[A-Z0-9 -]{1,30}$/.test(command) ? command : 'a command'
-  if (responseCode === undefined) return new MailFailure(`the relay was not reached (at ${step})`, code)
+  if (responseCode === undefined)
+    return new MailFailure(`the relay was not reached (at ${step})`, code, { reason: 'RELAY_UNREACHABLE', step })
   const says = `the relay answered ${responseCode} to ${step}`
-  return step === 'RCPT TO' && isAboutTheMailbox(response) ? new JobGivenUp(says) : new MailFailure(says, code)
+  const told = { step, status: responseCode }
+  if (step !== 'RCPT TO' || !isAboutTheMailbox(response))
+    return new MailFailure(says, code, { reason: 'RELAY_REFUSED', ...told })
+  const refused: ToldMail = { reason: 'MAILBOX_REFUSED', ...told }
+  return new JobGivenUp(says, refused)
 }
 
 /**

@@ -19,7 +19,7 @@ import type { Operator, operatorOperations as ops } from '../../contract/operato
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { isAccount } from '../../kernel/values/actor.ts'
-import { caseFold } from '../../kernel/values/case-fold.ts'
+import { accountWithAddress } from '../access/addresses.ts'
 import { tellOperators } from '../mail/operators.ts'
 import { canAct } from './can-act.ts'
 
@@ -48,7 +48,7 @@ interface Registered {
 /** The register, in the order of entry. */
 export async function listOperators(ctx: Ctx): Promise<Answer<typeof ops.listOperators>> {
   const data = await ctx.tx<Operator[]>`
-    select o.account_id, a.display_name as name, a.email as address, coalesce(a.email, a.display_name) as sign_in_name, a.kind,
+    select o.account_id, a.display_name as name, a.email as address, coalesce(a.email, a.sign_in_name, a.display_name) as sign_in_name, a.kind,
            json_build_object('id', t.id, 'slug', t.slug) as workspace, o.added_at, o.added_by,
            case when o.probation_until > now() then o.probation_until end as probation_until
     from operator o
@@ -208,7 +208,7 @@ async function findAccount(
   if (email === undefined) refuseMember('/email', 'member.required')
   const [byAddress] = await ctx.tx<Candidate[]>`
     select a.id as account_id, a.tenant_id as workspace_id, t.slug, a.state from tenant t
-    join account a on a.tenant_id = t.id and a.email_fold = ${caseFold(email)} where t.slug = ${workspace} for key share of t`
+    join account a on a.tenant_id = t.id and a.id = ${accountWithAddress(ctx.tx, ctx.tx.part`t.id`, email)} where t.slug = ${workspace} for key share of t`
   return byAddress
 }
 

@@ -51,14 +51,27 @@ const batch = 2_000
 
 /** Voids one batch of each kind, and answers the counts. */
 async function voidSome({ tx }: Ctx) {
-  const [sessions, tokens, proofs] = await Promise.all([
+  const [sessions, tokens, proofs, ...waiting] = await Promise.all([
     tx`update session set revoked_at = now() where (tenant_id, id) in (select tenant_id, id from session where revoked_at is null limit ${batch})`,
     tx`
       update credential set revoked_at = now()
       where (tenant_id, id) in (select tenant_id, id from credential where kind in ('SESSION', 'REFRESH') and revoked_at is null limit ${batch})`,
     tx`update step_up set used_at = now() where (tenant_id, id) in (select tenant_id, id from step_up where used_at is null limit ${batch})`,
+    tx`
+      update sign_in_challenge set used_at = now()
+      where (tenant_id, id) in (select tenant_id, id from sign_in_challenge where used_at is null limit ${batch})`,
+    tx`
+      update sign_in_link set used_at = now()
+      where (tenant_id, id) in (select tenant_id, id from sign_in_link where used_at is null limit ${batch})`,
+    tx`
+      update sign_in_flow set used_at = now()
+      where (tenant_id, id) in (select tenant_id, id from sign_in_flow where used_at is null limit ${batch})`,
   ])
-  return { sessions: sessions.count, tokens: tokens.count, proofs: proofs.count }
+  return {
+    sessions: sessions.count,
+    tokens: tokens.count,
+    proofs: [proofs, ...waiting].reduce((sum, { count }) => sum + count, 0),
+  }
 }
 
 async function voidAll(installation: Installation, actor: RecoveryActor) {
@@ -91,7 +104,8 @@ async function open(
     while (await isSomeLeft(ctx)); // an operator may have signed in meanwhile
     await ctx.tx`
       update installation
-      set epoch = ${epoch}, epoch_number = epoch_number + 1, gated_at = null, gate_reason = null, recovery_point = null, admitted_at = now()`
+      set epoch = ${epoch}, epoch_number = epoch_number + 1, gated_at = null, gate_reason = null,
+          recovered_to = recovery_point, recovery_point = null, admitted_at = now()`
     // Witnesses from before this recovery prove nothing any more.
     await ctx.tx`delete from daemon_witness`
     await ctx.journal('recovery.admitted', null, {

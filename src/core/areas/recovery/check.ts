@@ -10,6 +10,7 @@
 
 import { type CheckedObligation, checkedObligations } from '../../contract/recovery-checks.ts'
 import { measureClock, noticeableMs } from '../../kernel/database/clock.ts'
+import { asQueue } from '../../kernel/database/roles.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { timeNow } from '../../kernel/values/time.ts'
@@ -187,7 +188,7 @@ interface DueRow {
 /** The jobs that would run as soon as the gate opens; jobs with a schedule run in any case. */
 async function checkJobs(installation: Installation): Promise<Check> {
   const jobs = await installation.pool.transaction(
-    'set local role svc_queue',
+    asQueue,
     (tx) =>
       tx.text<DueRow[]>(
         `select name, count(*)::int as count from pgboss.job

@@ -1,102 +1,35 @@
 /**
- * The indexer: in every daemon that works, it looks for workspaces with something to index, and takes turns at them.
- *
- *    look ──▶ workspace ─ turn ─ rest ─ turn … (at most 200 ms) ──▶ the next one ──▶ look again, at once or half a second later
- *
- * It holds one connection, and rests after each turn for as long as that took: half of a processor at most. Several daemons
- * share the work: the lock of a workspace's index lets one of them take a turn (indexing.ts). The rows are the truth, so one
- * that is killed is gone on with by any other.
+ * The indexer: in every daemon that works, it takes turns at workspaces with something to index
+ * (kernel/transaction/rounds.ts). Several daemons share the work: the lock of a workspace's index lets one of them take a turn
+ * (indexing.ts).
  *
  * Spec: Work on boards, 2, N4, "found in 2 s"; docs/decisions/0231.
  */
-import { setTimeout as pause } from 'node:timers/promises'
-import { Problem } from '../../contract/problem.ts'
 import { installationScope } from '../../contract/vocabulary.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
+import { type Rounds, startRounds } from '../../kernel/transaction/rounds.ts'
 import { indexer, takeTurn } from './indexing.ts'
 
-export interface Indexer {
-  /** Waits for the turn under way, 5 s at most, and starts no other. */
-  close(): Promise<void>
-}
-
-const lookMs = 500
-/** Behind a failure, of one workspace or of the look: so that the log is not filled twice a second. */
-const failedMs = 5_000
-const drainMs = 5_000
 /** How often workspaces without any documents are looked for. */
 const lackingMs = 60_000
-const shareMs = 200
-const longestRestMs = 100
 const workspacesAtOnce = 100
 
 export function startIndexer(
   installation: Installation,
   { onFailure }: { readonly onFailure: (what: string, error: unknown) => void },
-): Indexer {
-  const closing = new AbortController()
-  const running = run(installation, closing.signal, onFailure)
-  return {
-    async close() {
-      closing.abort()
-      // What the database does not answer by then is not committed; another look finds it.
-      await Promise.race([running, pause(drainMs, undefined, { ref: false })])
-    },
-  }
-}
-
-async function run(
-  installation: Installation,
-  closing: AbortSignal,
-  onFailure: (what: string, error: unknown) => void,
-): Promise<void> {
+): Rounds {
   let lackingAt = Number.NEGATIVE_INFINITY
-  /** Workspaces whose turn failed, and until when they rest. */
-  const resting = new Map<string, number>()
-  const failed = (tenantId: string, error: unknown) => {
-    resting.set(tenantId, performance.now() + failedMs)
-    onFailure('search: indexing', error)
-  }
-  while (!closing.aborted) {
-    let restMs = lookMs
-    try {
+  return startRounds({
+    async look() {
       const now = performance.now()
-      const lacking = now - lackingAt > lackingMs ? await findLacking(installation) : []
-      if (now - lackingAt > lackingMs && lacking.length < workspacesAtOnce) lackingAt = now
-      for (const tenantId of new Set([...(await findWork(installation)), ...lacking])) {
-        if (closing.aborted) return
-        if ((resting.get(tenantId) ?? 0) > now) continue
-        resting.delete(tenantId)
-        if (await work(installation, tenantId, closing, failed)) restMs = 1
-      }
-    } catch (error) {
-      restMs = failedMs
-      onFailure('search: looking for work', error)
-    }
-    await pause(restMs, undefined, { signal: closing }).catch(() => {})
-  }
-}
-
-/** Takes turns at one workspace; answers whether there may be more to do. */
-async function work(
-  installation: Installation,
-  tenantId: string,
-  closing: AbortSignal,
-  failed: (tenantId: string, error: unknown) => void,
-): Promise<boolean> {
-  const until = performance.now() + shareMs
-  try {
-    while (performance.now() < until && !closing.aborted) {
-      const began = performance.now()
-      if (!(await takeTurn(installation, tenantId))) return false
-      await pause(Math.min(performance.now() - began, longestRestMs))
-    }
-    return true
-  } catch (error) {
-    // Suspended since the look, or behind a closed gate: it waits.
-    if (!(error instanceof Problem)) failed(tenantId, error)
-    return false
-  }
+      const looksForLacking = now - lackingAt > lackingMs
+      const lacking = looksForLacking ? await findLacking(installation) : []
+      if (looksForLacking && lacking.length < workspacesAtOnce) lackingAt = now
+      return [...new Set([...(await findWork(installation)), ...lacking])]
+    },
+    turn: (tenantId) => takeTurn(installation, tenantId),
+    failed: (what, error) => onFailure(what === 'look' ? 'search: looking for work' : 'search: indexing', error),
+  })
 }
 
 /** Does everything there is to do: for tests, and for whoever cannot wait for the next look. */

@@ -7,14 +7,16 @@
  *
  * Spec: decisions 4, InstanceSettings.
  */
-import { parseDocument } from 'yaml'
 import type { z } from 'zod'
 import type { Violation } from '../../contract/problem.ts'
 import { InstanceSettingsRequest, type SettingsDocument } from '../../contract/settings/operations.ts'
 import { reporting, violationsOf } from '../../kernel/request/violations.ts'
 
 /** The document that the text contains, or each of its faults. */
-export function parseSettings(text: string): { document: SettingsDocument } | { faults: readonly string[] } {
+export async function parseSettings(
+  text: string,
+): Promise<{ document: SettingsDocument } | { faults: readonly string[] }> {
+  const { parseDocument } = await import('yaml') // a daemon without a settings file does not need it
   const parsed = parseDocument(text, {
     version: '1.2',
     intAsBigInt: true,

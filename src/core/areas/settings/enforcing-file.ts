@@ -60,7 +60,7 @@ export async function settleSettings(installation: Installation): Promise<readon
 
 /** Reads a whole file. Throws SettingsFileRefused: unreadable, too large, not YAML, or against the schema. */
 async function readSettingsFile(path: string): Promise<SettingsDocument> {
-  const parsed = parseSettings(await textOf(path))
+  const parsed = await parseSettings(await textOf(path))
   if ('faults' in parsed) throw new SettingsFileRefused(path, parsed.faults)
   return parsed.document
 }

@@ -58,6 +58,17 @@ export async function spend<Name extends QuotaName>(
   refuse('quota.exceeded', { quota: name, limit, used: await count.used(ctx, tenantId, limit) })
 }
 
+/** Whether one more fits, for what waits instead of being refused. The answer holds until the end of the transaction. */
+export async function hasRoomFor<Name extends QuotaName>(
+  ctx: Ctx,
+  quotasOfArea: QuotaCounts<Name>,
+  name: Name,
+  { tenantId }: { readonly tenantId: string },
+): Promise<boolean> {
+  const limit = await readCeiling(ctx, tenantId, name)
+  return BigInt(limit) === 0n || (await hasRoom(ctx, name, quotasOfArea[name], { tenantId, amount: 1, limit }))
+}
+
 async function hasRoom(
   ctx: Ctx,
   name: QuotaName,

@@ -21,6 +21,7 @@ import { knownLocale, knownTimeZone } from '../../kernel/values/locale.ts'
 import { timeNow } from '../../kernel/values/time.ts'
 import { type MintedToken, mintToken } from '../../kernel/values/token.ts'
 import { writeWords } from '../access/account-words.ts'
+import { writeFirstAddress } from '../access/addresses.ts'
 import { endInvitation } from '../auth/sign-in/jobs.ts'
 import type { Settings } from '../settings/settings.ts'
 import { readTenant } from './list.ts'
@@ -167,6 +168,11 @@ async function writeOwner(ctx: Ctx, tenant: NewTenant, owner: NewOwner, invitati
       insert into account (tenant_id, id, kind, state, email, email_fold, display_name, password_hash, joined_at)
       values (${tenant.id}, ${owner.accountId}, 'PERSON', ${stateOf(owner)}, ${owner.email}, ${caseFold(owner.email)}, ${owner.displayName}, ${owner.passwordHash},
               ${owner.passwordHash === null ? null : tx.part`now()`})`,
+    writeFirstAddress(
+      ctx,
+      { tenantId: tenant.id, accountId: owner.accountId },
+      { email: owner.email, isConfirmed: owner.passwordHash !== null },
+    ),
     writeWords(ctx, tenant.id, owner.accountId, { display_name: owner.displayName, email: owner.email }),
     tx`insert into membership (tenant_id, id, account_id, role) values (${tenant.id}, ${newId()}, ${owner.accountId}, 'OWNER')`,
     invitation &&

@@ -67,7 +67,7 @@ export async function setUpInstallation(
   await ctx.journal('operator.added', tenant, { subject: { kind: 'account', id: accountId } })
   await ctx.journal('installation.set_up', tenant)
   ctx.recordObligation({ act: 'operator.added', tenant_id: tenant.id, account_id: accountId })
-  const session = await ctx.inWorkspace(tenant.id, () => startSession(ctx, tenant.id, accountId))
+  const session = await ctx.inWorkspace(tenant.id, () => startSession(ctx, tenant.id, accountId, { way: 'SET_UP' }))
 
   return {
     tenant: { id: tenant.id, slug: tenant.slug, display_name: tenant.displayName },

@@ -8,7 +8,7 @@
  */
 
 import type { DeliveryCause } from '../../contract/webhooks/operations.ts'
-import { attemptsAtMost } from '../../kernel/config/retry-ladder.ts'
+import { attemptsAtMost } from '../../kernel/config/webhook-settings.ts'
 import { timeNow } from '../../kernel/values/time.ts'
 
 const longestRetryAfterSeconds = 86_400

@@ -13,6 +13,7 @@ const providerReasons = [
   'offer_ended',
   'not_invited',
   'invitation_ended',
+  'address_unconfirmed',
   'operator',
 ] as const
 
@@ -27,6 +28,7 @@ const wayReasons = [
   'account_not_active',
   'no_role',
   'no_password',
+  'start_password_ended',
   'provider_ended',
   ...providerReasons,
 ] as const
@@ -51,7 +53,9 @@ const ExplainedWay = z
     because: z.enum(wayReasons),
     decided_by: DecidingSwitch.nullable(),
     until: moment.nullable().describe('when the opening, the lock or the offer ends'),
-    needs_new_password: z.boolean().describe('the password is too old: it lets in only together with a new one'),
+    needs_new_password: z
+      .boolean()
+      .describe('the password lets in only together with a new one: it is a start password, or too old'),
   })
   .meta({ id: 'ExplainedWay' })
 

@@ -10,11 +10,21 @@ const ofSession = { subject: '/auth/sessions/{id}', kind: 'session', container: 
 const ofToken = { subject: '/auth/tokens/{id}', kind: 'token', container: null } as const
 const ada = { id: exampleId(3) }
 const account = z.object({ account_id: uuid })
+/** What changes an account's own ways in is told at once by a mail of its own. */
+const security = (member: 'id' | 'account_id') =>
+  ({ notifies: { tells: [{ category: 'SECURITY', whom: [member], hasOwnMail: true }] } }) as const
 const factor = (when: string) => ({
   when,
   ...ofHolder,
   data: account,
   example: { account_id: ada.id },
+  ...security('account_id'),
+})
+const ofAddress = (when: string) => ({
+  when,
+  ...ofAccount,
+  data: z.object({ id: uuid, address_id: uuid }),
+  example: { ...ada, address_id: exampleId(13) },
 })
 const person = z.object({
   id: uuid,
@@ -41,8 +51,21 @@ export const identityEvents = defineEvents({
     data: person,
     example: { ...ada, kind: 'PERSON', state: 'INVITED' },
   },
+  'identity.account.created': {
+    when: 'a managed account was created, with a start password',
+    ...ofAccount,
+    data: person,
+    example: { ...ada, kind: 'PERSON', state: 'INVITED', role: 'MEMBER' },
+  },
+  'identity.account.start_password_issued': {
+    when: 'an account got a start password, and its sessions and tokens ended',
+    ...ofAccount,
+    data: changed,
+    example: { ...ada, kind: 'PERSON', state: 'ACTIVE' },
+    notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
+  },
   'identity.account.joined': {
-    when: 'an account redeemed its invitation',
+    when: 'an account redeemed its invitation, or replaced its start password',
     ...ofAccount,
     data: person,
     example: { ...ada, kind: 'PERSON', state: 'ACTIVE' },
@@ -58,25 +81,41 @@ export const identityEvents = defineEvents({
     ...ofAccount,
     data: changed,
     example: { ...ada, kind: 'PERSON', state: 'ACTIVE' },
+    notifies: { tells: [{ category: 'ACCESS', whom: ['id'] }] },
   },
   'identity.account.password_changed': {
     when: 'an account changed its password',
     ...ofAccount,
     data: z.object({ id: uuid }),
     example: ada,
+    ...security('id'),
   },
   'identity.account.connected': {
     when: 'an account was connected with an identity provider',
     ...ofAccount,
     data: z.object({ id: uuid, provider_id: uuid }),
     example: { ...ada, provider_id: exampleId(9) },
+    notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
   },
   'identity.account.disconnected': {
     when: 'an identity at a provider was taken from an account',
     ...ofAccount,
     data: z.object({ id: uuid, provider_id: uuid }),
     example: { ...ada, provider_id: exampleId(9) },
+    notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
   },
+  'identity.account.address_asked': ofAddress(
+    'an address was asked for an account; it belongs to nobody until it is confirmed',
+  ),
+  'identity.account.address_confirmed': {
+    ...ofAddress('an address of an account was confirmed'),
+    ...security('id'),
+  },
+  'identity.account.primary_address_changed': {
+    ...ofAddress('another address of an account became the one that mail goes to'),
+    ...security('id'),
+  },
+  'identity.account.address_removed': { ...ofAddress('an address was taken from an account'), ...security('id') },
   'identity.account.preferences_changed': {
     when: 'the name or a preference of an account was changed',
     ...ofAccount,
@@ -95,6 +134,7 @@ export const identityEvents = defineEvents({
     ...ofHolder,
     data: z.object({ account_id: uuid, recovery_codes_left: z.int().min(0) }),
     example: { account_id: ada.id, recovery_codes_left: 9 },
+    ...security('account_id'),
   },
   'identity.service_account.created': {
     when: 'a service account was created',

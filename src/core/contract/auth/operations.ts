@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { secondFactorMembers } from '../second-factor/operations.ts'
 import { email, moment, pageOf, paging, slug, text, uuid } from '../vocabulary.ts'
+import { deviceFamilies, waysIn } from './devices.ts'
 
 /** What a token may look like at all; whether it is one is the checksum's and the database's business. */
 const token = text(1, 200)
@@ -24,7 +25,18 @@ export const Session = z
 export type Session = z.output<typeof Session>
 
 const SessionRow = z
-  .object({ id: uuid, created_at: moment, last_used_at: moment, is_current: z.boolean() })
+  .object({
+    id: uuid,
+    device_family: z
+      .enum(deviceFamilies)
+      .nullable()
+      .describe('what kind of device signed in, as its client said; null: it said nothing, or that was not kept yet'),
+    way: z.enum(waysIn).nullable().describe('how the person signed in; null: that was not kept yet'),
+    provider_id: uuid.nullable().describe('PROVIDER: the identity provider, which may be gone'),
+    created_at: moment,
+    last_used_at: moment.describe('the last use of its tokens, to the minute'),
+    is_current: z.boolean(),
+  })
   .meta({ id: 'SessionRow' })
 
 export const setUpOperations = defineOperations('auth', {
@@ -198,7 +210,7 @@ export const sessionOperations = defineOperations('auth', {
   refreshSession: {
     method: 'POST',
     path: '/auth/sessions:refresh',
-    summary: 'Trade the refresh token for new tokens; a second use of one revokes the session',
+    summary: 'Trade the refresh token for new tokens; a used one that comes back late revokes the session',
     spec: 'decisions 2, Tokens',
     body: z.strictObject({ refresh_token: token }),
     success: { status: 200, answer: Session },
@@ -206,6 +218,10 @@ export const sessionOperations = defineOperations('auth', {
     refuses: ['auth.unauthenticated', 'tenant_suspended', 'installation.recovering'],
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
+    assumed: [
+      'for an answer that was lost: the token before the newest serves 60 s after its use for up to five further pairs; a sixth is refused and ends nothing',
+      'once a token of the newest pairs is used, all of them are; any earlier one that comes back revokes the session',
+    ],
   },
   revokeOtherSessions: {
     method: 'POST',

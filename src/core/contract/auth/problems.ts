@@ -12,6 +12,12 @@ export const authProblems = {
     remedy:
       '`svc login --admin` creates a token with admin:tenants; `svc tokens create --name NAME --scope {scope}` creates one with any scope.',
   },
+  'auth.credential_kind': {
+    status: 403,
+    params: ['accepted'],
+    says: 'This takes a credential of the kind {accepted}.',
+    remedy: 'Sign in: `svc login`.',
+  },
   'auth.role_required': { status: 403, params: ['role'], says: 'This needs the role {role} or higher.' },
   'auth.step_up_required': { status: 401, says: 'This needs a new step-up.', remedy: 'Confirm your password again.' },
   'auth.step_up_locked': {
@@ -22,9 +28,21 @@ export const authProblems = {
   'auth.sign_in_failed': { status: 401, says: 'The workspace, the address or the password is wrong.' },
   'auth.second_factor_required': {
     status: 401,
+    optionalParams: ['challenge_token', 'challenge_expires_at'],
     says: 'This account has a second factor, so a code of its authenticator app or a recovery code is also needed.',
     remedy: 'Give the code with --code-file, or run the command on a terminal.',
   },
+  'auth.challenge_invalid': {
+    status: 410,
+    says: 'The challenge is unknown, used or expired, or what it was made after has changed.',
+    remedy: 'Sign in again.',
+  },
+  'auth.link_invalid': {
+    status: 410,
+    says: 'The link is unknown, used or expired.',
+    remedy: 'Come once more by the provider.',
+  },
+  'auth.identity_taken': { status: 409, says: 'Another account of this workspace is connected with the identity.' },
   'auth.second_factor_failed': {
     status: 401,
     says: 'The code is wrong, too old, or already used: each code works once.',
@@ -72,8 +90,10 @@ export const authProblems = {
   },
   'auth.password_expired': {
     status: 403,
-    says: 'The password has expired.',
-    remedy: 'Set a new password while you sign in (POST /auth/sessions:set-password), or by mail.',
+    params: ['because'],
+    says: 'The password has to be replaced ({because}): it is a start password, or too old.',
+    remedy:
+      'Set a new password while you sign in: `svc login --new-password-file FILE`, or POST /auth/sessions:set-password.',
   },
   'auth.password_reset_disabled': {
     status: 403,
@@ -96,6 +116,11 @@ export const authProblems = {
     params: ['terms_version'],
     says: 'The terms in force have the version {terms_version}.',
     remedy: 'Show these terms to the person, and send this version.',
+  },
+  'auth.confirmation_invalid': {
+    status: 410,
+    says: 'The link is unknown, used or expired, or is for an address of another account.',
+    remedy: 'Sign in with the account that gets the address, and ask for a new link.',
   },
   'auth.invitation_invalid': {
     status: 410,

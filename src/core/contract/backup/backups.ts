@@ -21,7 +21,8 @@ const keptBy = [
 ] as const
 export type KeptBy = (typeof keptBy)[number]
 
-const depths = ['HASHES'] as const
+/** HASHES: every byte is read. RESTORE: it is loaded as well. */
+export const depths = ['HASHES', 'RESTORE'] as const
 
 const Verification = z
   .object({
@@ -40,7 +41,7 @@ export const Backup = z
     target_id: uuid,
     path: z.string().nullable().describe('below the target; null: nothing whole is there'),
     schedule_id: uuid.nullable().describe('the schedule that made it; null: a person asked for it'),
-    job_id: uuid,
+    job_id: uuid.describe('the job that makes it; one of a schedule has it once its turn has come'),
     state: z.enum(backupStates),
     snapshot_at: moment.nullable().describe('the moment that it holds'),
     rows: int64.nullable(),
@@ -70,7 +71,7 @@ export const Backup = z
 export type Backup = z.output<typeof Backup>
 
 /** Bech32 of an X25519 key; its checksum is checked by the rule. */
-const ageRecipient = z
+export const ageRecipient = z
   .string()
   .regex(/^age1[02-9ac-hj-np-z]{58}$/)
   .describe('a recipient of age, as `age-keygen -y` prints it')
@@ -155,18 +156,25 @@ export const workspaceBackupOperations = defineOperations('backup', {
   verifyBackup: {
     method: 'POST',
     path: '/backups/{backupId}:verify',
-    summary: 'Read every byte of a backup at its target, decrypt it and count it, as a job',
+    summary: 'Read a backup back to its last byte, or restore it for a try, as a job',
     spec: 'Keeping, 3, N18',
     params,
     body: z
-      .strictObject({ depth: z.enum(depths).describe('HASHES: every byte is read, decrypted and counted') })
+      .strictObject({
+        depth: z
+          .enum(depths)
+          .describe(
+            'HASHES: every byte is read, decrypted and counted; RESTORE: it is also loaded into a schema of its own, its keys are checked, and what is written out again is compared',
+          ),
+      })
       .meta({ id: 'BackupVerificationRequest' }),
     success: { status: 202, answer: JobRef, location: (job: { job_id: string }) => `/jobs/${job.job_id}` },
     needs,
-    refuses: ['backup.state', 'quota.exceeded'],
+    refuses: ['backup.state', 'backup.no_scratch', 'quota.exceeded'],
     recovery: 'allowed',
     assumed: [
-      'depth is HASHES; RESTORE comes with restores',
+      'RESTORE loads it into the database of SVC_SCRATCH_URL, or into that of the installation with the owner’s login; where neither may make a schema it is backup.no_scratch',
+      'a database for tries that fails says nothing of the backup, either',
       'a verification counts in export_jobs, because it reads as much as a backup writes',
       'a target that cannot be read says nothing of the backup: the attempt is noted and mailed, and the backup stays good',
     ],

@@ -23,6 +23,11 @@ export const backupProblems = {
     says: 'The backup stays ({reason}): a legal hold is in force, or it is the newest good one of its workspace.',
     remedy: 'Make another backup first: `svc backups create`.',
   },
+  'backup.no_scratch': {
+    status: 409,
+    says: 'There is no database in which a backup can be restored for a try.',
+    remedy: 'Set SVC_SCRATCH_URL, or SVC_DATABASE_OWNER_URL, for the daemon and its workers. HASHES needs none.',
+  },
   'backup.state': {
     status: 409,
     params: ['state'],

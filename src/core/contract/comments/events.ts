@@ -23,18 +23,37 @@ const { body, ...deleted }: z.input<typeof ToldComment> = {
   is_deleted: false,
   version: 1,
 }
-const about = { subject: '/comments/{id}', kind: 'comment', container: 'container_id' } as const
-const whole = { ...about, data: ToldComment, example: { ...deleted, body } } as const
+const ofComment = { subject: '/comments/{id}', kind: 'comment', container: 'container_id' } as const
+const whole = { ...ofComment, data: ToldComment, example: { ...deleted, body } } as const
 const searched = 'COMMENT'
+/** People are told of the item, so that what is said of it in an hour is one notification. */
+const about = '/items/{item_id}'
 
 export const commentEvents = defineEvents({
-  'work.comment.created': { when: 'a comment was written', ...whole, searched },
-  'work.comment.changed': { when: 'the text or the files of a comment were changed', ...whole, searched },
+  'work.comment.created': {
+    when: 'a comment was written',
+    ...whole,
+    searched,
+    notifies: {
+      about,
+      tells: [
+        { category: 'MENTIONED', whom: ['mention_ids'] },
+        { category: 'COMMENTED', whom: [{ peopleOfItem: 'item_id' }, { authorOfComment: 'reply_to_id' }] },
+      ],
+    },
+  },
+  'work.comment.changed': {
+    when: 'the text or the files of a comment were changed',
+    ...whole,
+    searched,
+    // Those alone whom the change mentions: the others were told.
+    notifies: { about, tells: [{ category: 'MENTIONED', whom: [{ param: 'mentioned_ids' }] }] },
+  },
   'work.comment.reacted': { when: 'an account changed its reactions to a comment', ...whole },
   'work.comment.deleted': {
     when: 'a comment was deleted; without its text',
     searched,
-    ...about,
+    ...ofComment,
     data: DeletedComment,
     example: { ...deleted, mention_ids: [], media_ids: [], reactions: [], is_deleted: true, version: 2 },
   },

@@ -24,6 +24,7 @@ const ofMember = {
   container: null,
   data: Member,
   example: { group_id: exampleId(30), account_id: exampleId(3), source: 'DIRECT' },
+  notifies: { tells: [{ category: 'ACCESS', whom: ['account_id'] }] },
 } as const
 
 export const groupEvents = defineEvents({

@@ -2,13 +2,14 @@
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { email, moment, pageOf, paging, role, slug, text, uuid, version } from '../vocabulary.ts'
+import { accountAddresses } from './addresses.ts'
 
 export const accountStates = ['INVITED', 'ACTIVE', 'DISABLED', 'ERASED'] as const
 export type AccountState = (typeof accountStates)[number]
 export const accountState = z.enum(accountStates)
 const kind = z.enum(['PERSON', 'SERVICE'])
 
-const ofDirectory = 'what a directory, or whoever invites, calls the account'
+export const ofDirectory = 'what a directory, or whoever invites, calls the account'
 
 /** Identities at identity providers that an account is connected with. */
 export const identities = z
@@ -24,9 +25,11 @@ export const identities = z
 
 const Administered = z
   .object({
+    addresses: accountAddresses,
     identities,
     has_password: z.boolean(),
     has_second_factor: z.boolean().describe('whether a second factor is in force'),
+    start_password_expires_at: moment.nullable().describe('null: the password is none that was handed over'),
     last_seen_at: moment.nullable().describe('the last use of a session or token, to the minute'),
     invitation_expires_at: moment.nullable().describe('null: there is no open invitation'),
     external_id: z.string().nullable().describe(ofDirectory),
@@ -43,7 +46,7 @@ export const Account = z
     display_name: z.string().nullable(),
     email: z.string().nullable().describe('null for a service account, and in what a guest is answered about others'),
     sign_in_name: z.string().nullable(),
-    is_managed: z.boolean().describe('whether administrators give the account its password'),
+    is_managed: z.boolean().describe('whether administrators give the account its password: it has no address'),
     role: role.nullable().describe('on the workspace; null: a guest, or somebody who left'),
     created_at: moment,
     joined_at: moment.nullable().describe('null: has not joined, or joined before this was kept'),
@@ -61,16 +64,22 @@ const deliver = z
   .default('MAIL')
   .describe('MAIL: by a mail with a link. TOKEN: the token is answered, and nothing is mailed')
 
+/** What a new account begins with. */
+export const firstRoles = {
+  role: role.nullable().default('MEMBER').describe('on the workspace; null: none, for a guest'),
+  memberships: z
+    .array(z.strictObject({ container_id: uuid, role }))
+    .max(50)
+    .default([])
+    .describe('roles in containers'),
+  group_ids: z.array(uuid).max(20).default([]).describe('the groups that it is in from the beginning'),
+}
+
 const AccountInvite = z
   .strictObject({
     email,
     display_name: text(1, 200).optional(),
-    role: role.nullable().default('MEMBER').describe('on the workspace; null: none, for a guest'),
-    memberships: z
-      .array(z.strictObject({ container_id: uuid, role }))
-      .max(50)
-      .default([])
-      .describe('roles in containers'),
+    ...firstRoles,
     external_id: text(1, 200).optional().describe(ofDirectory),
     deliver,
   })
@@ -92,7 +101,7 @@ const ofGuests =
   'a guest sees the accounts that see a container which the guest sees, without addresses; others answer as unknown'
 const changes = {
   success: { status: 200, answer: Account },
-  needs: { caller: 'account', changes: 'ways in', stepUp: true, others: 'ADMIN' },
+  needs: { caller: 'account', changes: 'ways in', stepUp: 'or elevated', others: 'ADMIN' },
   actsOn: 'account',
   ifMatch: true,
   recovery: 'allowed',
@@ -106,7 +115,7 @@ export const accountOperations = defineOperations('identity', {
     spec,
     query: z.strictObject({
       q: text(1, 120).optional().describe('the beginning of a word of the name or of the address'),
-      email: text(1, 254).optional(),
+      email: text(1, 254).optional().describe('an address, or the sign-in name of a managed account'),
       external_id: text(1, 200).optional().describe(ofDirectory),
       state: accountState.optional(),
       kind: kind.optional(),
@@ -122,8 +131,8 @@ export const accountOperations = defineOperations('identity', {
       'with `q` in the order of the matching word: the one order that an index gives at any size',
       '`q` and `email` compare without case and accents; a guest finds others by name alone',
       `${ofGuests}; a container that the caller does not see has no accounts`,
-      '`is_restricted` is false, `sign_in_name` null and `is_managed` false until restrictions and managed accounts are served',
-      'members of groups are found by `group_id` once there are groups; addresses besides the one that signs in are not served yet',
+      '`is_restricted` is false until restrictions are served',
+      '`email` finds by each confirmed address, by the primary one and by the sign-in name, `q` by the words of these',
     ],
   },
   getAccount: {
@@ -149,7 +158,7 @@ export const accountOperations = defineOperations('identity', {
       location: ({ account }: { account: { id: string } }) => `/accounts/${account.id}`,
     },
     needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' },
-    refuses: ['account.address_taken', 'mail.limited'],
+    refuses: ['account.address_taken', 'mail.limited', 'group.bound', 'structure.full'],
     idempotent: true,
     secret: true,
     recovery: { refused: "who belongs to a workspace is the workspace's own business" },
@@ -157,7 +166,7 @@ export const accountOperations = defineOperations('identity', {
       'roles as `POST /memberships` gives them: none above the own one in that place',
       'the mail goes out in the language and the zone of the workspace, and holds no text of whoever invites',
       'of two invitations of one address at once the second is refused',
-      '`group_ids` comes with groups',
+      'groups as their members are put in one by one: whoever invites could grant all that the group has',
     ],
   },
   renewInvitation: {
@@ -190,7 +199,6 @@ export const accountOperations = defineOperations('identity', {
     assumed: [
       'roles, assignments and connected identities stay, for the return; webhooks that act for the account are disabled',
       'an account that is disabled stays as it is, and nothing is written',
-      'a step-up is needed until a session can be elevated',
     ],
   },
   disconnectIdentity: {
@@ -200,7 +208,7 @@ export const accountOperations = defineOperations('identity', {
     spec: 'people 1, I5',
     params: z.strictObject({ accountId: uuid, identityId: uuid }),
     success: { status: 204 },
-    needs: { caller: 'account', changes: 'ways in', stepUp: true, others: 'ADMIN' },
+    needs: { caller: 'account', changes: 'ways in', stepUp: 'or elevated', others: 'ADMIN' },
     actsOn: 'account',
     refuses: ['account.last_way_in', 'membership.last_owner'],
     recovery: { refused: 'at the database an account is disabled' },

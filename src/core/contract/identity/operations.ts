@@ -5,6 +5,7 @@ import { SecondFactor } from '../second-factor/operations.ts'
 import { weekStarts } from '../settings/operations.ts'
 import { moment, role, scope, uuid, version } from '../vocabulary.ts'
 import { accountState, identities } from './accounts.ts'
+import { accountAddresses } from './addresses.ts'
 import { preferenceMembers } from './preferences.ts'
 
 const OwnAccount = z
@@ -13,6 +14,7 @@ const OwnAccount = z
     kind: z.enum(['PERSON', 'SERVICE']),
     state: accountState,
     email: z.string().nullable(),
+    sign_in_name: z.string().nullable(),
     display_name: z.string().nullable(),
     role: role.nullable().describe('on the workspace; null: a guest, who has a role in containers alone'),
     is_operator: z.boolean(),
@@ -40,12 +42,17 @@ const OwnAccount = z
       .nullable()
       .describe('null: the installation names none'),
     preferences: z.object(preferenceMembers).describe('what the account chose; null: as the workspace has it'),
+    addresses: accountAddresses,
     identities,
+    groups: z.array(z.object({ id: uuid, name: z.string() })).describe('the groups that the account is in, by name'),
     credential: z
       .object({
         kind: z.enum(['SESSION', 'PERSONAL', 'SERVICE']),
         scopes: z.array(scope),
         expires_at: moment.nullable(),
+        elevated_until: moment
+          .nullable()
+          .describe('until when the session serves instead of a step-up, where that is allowed; null: it does not'),
       })
       .describe('with which this call was made'),
     created_at: moment,

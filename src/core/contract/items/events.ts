@@ -33,7 +33,19 @@ const example: z.input<typeof Item> = {
   version: 1,
 }
 const whole = { subject: '/items/{id}', kind: 'item', container: 'container_id', data: Item, example } as const
-const created = { ...whole, searched: 'ITEM' } as const
+const created = {
+  ...whole,
+  searched: 'ITEM',
+  notifies: {
+    tells: [
+      { category: 'ASSIGNED', whom: ['assignee_id'] },
+      { category: 'CHANGED', whom: ['member_ids'] },
+    ],
+  },
+} as const
+/** Whoever made the item, or is its member. */
+const people = { category: 'CHANGED', whom: ['created_by', 'member_ids'] } as const
+const tellsPeople = { notifies: { tells: [people] } } as const
 
 /** The item after a change, and what the change moved, as it was. */
 const ChangedItem = Item.extend({
@@ -41,9 +53,12 @@ const ChangedItem = Item.extend({
     'the members that the change gave another value, as they were before; nothing where it came from another container',
   ),
 })
-/** A change whose example moved these members. */
-const changing = <Members extends Partial<z.input<typeof Item>>>(previous: Members) =>
+/** A change whose example moved these members, and of which nobody is notified. */
+const moving = <Members extends Partial<z.input<typeof Item>>>(previous: Members) =>
   ({ ...whole, data: ChangedItem, example: { ...example, version: 2, previous } }) as const
+/** The same, of which its people are notified. */
+const changing = <Members extends Partial<z.input<typeof Item>>>(previous: Members) =>
+  ({ ...moving(previous), ...tellsPeople }) as const
 /** Of a change that may change the words by which an item is found. */
 const changingWords = <Members extends Partial<z.input<typeof Item>>>(previous: Members) =>
   ({ ...changing(previous), searched: 'ITEM' }) as const
@@ -83,7 +98,7 @@ export const itemEvents = defineEvents({
   },
   'work.item.reordered': {
     when: 'an item got another place in its bucket or among its siblings',
-    ...changing({ position: 'aG' }),
+    ...moving({ position: 'aG' }),
   },
   'work.item.completed': { when: 'an item was completed', ...changing({ state: 'OPEN', completed_at: null }) },
   'work.item.reopened': {
@@ -102,6 +117,7 @@ export const itemEvents = defineEvents({
   'work.item.assigned': {
     when: 'an account was made responsible for an item, and with that a member',
     ...changing({ assignee_id: null, member_ids: [] }),
+    notifies: { tells: [{ category: 'ASSIGNED', whom: ['assignee_id'] }, people] },
   },
   'work.item.unassigned': {
     when: 'nobody is responsible for an item any more',
@@ -111,6 +127,7 @@ export const itemEvents = defineEvents({
   'work.item.member_removed': {
     when: 'an account was taken off the members of an item',
     ...changing({ member_ids: [exampleId(3), exampleId(4)] }),
+    notifies: { tells: [{ category: 'CHANGED', whom: ['created_by', 'member_ids', 'previous.member_ids'] }] },
   },
   'work.item.archived': { when: 'an item was archived', ...changing({ archived_at: null }) },
   'work.item.unarchived': {

@@ -19,6 +19,7 @@ const whole = {
   container: 'container_id',
   data: Membership,
   example,
+  notifies: { tells: [{ category: 'ACCESS', whom: ['account_id', { membersOfGroup: 'group_id' }] }] },
 } as const
 
 export const membershipEvents = defineEvents({

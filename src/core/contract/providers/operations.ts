@@ -109,6 +109,7 @@ const params = z.strictObject({ providerId: uuid })
 const own = { caller: 'workspace', scope: 'workspace:admin', role: 'OWNER' } as const
 const reading = { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' } as const
 const recovery = { refused: "it is the workspace's own affair; operators have /admin/identity-providers" } as const
+const deprecated = { since: '2026-11-25', successor: '/identity-providers' } as const
 export const configurationRefusals = [
   'egress.forbidden',
   'identity_provider.discovery_failed',
@@ -215,8 +216,45 @@ export const providerOperations = defineOperations('auth', {
   },
 })
 
-/** Ours to bound: what any provider needs, and no more. */
-const code = text(1, 4096)
+/** For clients of before, when a workspace had one provider of its own. */
+export const onlyProviderOperations = defineOperations('auth', {
+  getOnlyProvider: {
+    method: 'GET',
+    path: '/identity-provider',
+    summary: "The workspace's only identity provider of its own",
+    spec: 'people 4, N22',
+    success: { status: 200, answer: WorkspaceIdentityProvider },
+    needs: reading,
+    refuses: ['not_found', 'identity_provider.many'],
+    deprecated,
+    recovery,
+  },
+  setOnlyProvider: {
+    method: 'PUT',
+    path: '/identity-provider',
+    summary: "Set the workspace's only identity provider of its own; where there is none it is added, switched on",
+    spec: 'people 4, N23',
+    body: IdentityProviderConfiguration,
+    success: { status: 200, answer: WorkspaceIdentityProvider },
+    needs: own,
+    refuses: [...configurationRefusals, 'identity_provider.many'],
+    ifMatch: true,
+    deprecated,
+    recovery,
+    assumed: ['of two at once that find none, one adds it and the other changes it'],
+  },
+})
+
+const flowPurposes = ['SIGN_IN', 'LINK', 'STEP_UP'] as const
+export type FlowPurpose = (typeof flowPurposes)[number]
+
+/** What the provider sent the browser back with, and the token that belongs to it. */
+export const returnMembers = {
+  flow_token: text(1, 200),
+  code: text(1, 4096), // ours to bound: what any provider needs, and no more
+  state: text(1, 200),
+  iss: text(1, 2000).optional().describe('sent back by providers that say who they are (RFC 9207)'),
+}
 
 const SignInRules = z
   .object({
@@ -263,6 +301,12 @@ export const providerSignInOperations = defineOperations('auth', {
         workspace: slug.optional().describe("absent: the host's subdomain"),
         provider_id: uuid,
         redirect_uri: text(1, 2000).describe('where the provider sends the browser back to; registered there'),
+        purpose: z
+          .enum(flowPurposes)
+          .default('SIGN_IN')
+          .describe(
+            'what the flow is for, which alone it serves: `oidc:callback`, `sessions:link` or `step-up:provider`',
+          ),
         invitation_token: text(1, 200).optional().describe('joins by the invitation instead of a password'),
       })
       .meta({ id: 'OidcStart' }),
@@ -286,7 +330,10 @@ export const providerSignInOperations = defineOperations('auth', {
     ],
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
-    assumed: ['an unknown workspace and a provider that it has not on answer alike: auth.sign_in_failed'],
+    assumed: [
+      'an unknown workspace and a provider that it has not on answer alike: auth.sign_in_failed',
+      'STEP_UP asks the provider to let the person sign in anew: `prompt=login`, `max_age=0`',
+    ],
   },
   finishOidc: {
     method: 'POST',
@@ -295,10 +342,7 @@ export const providerSignInOperations = defineOperations('auth', {
     spec: 'Index, Auth',
     body: z
       .strictObject({
-        flow_token: text(1, 200),
-        code,
-        state: text(1, 200),
-        iss: text(1, 2000).optional().describe('sent back by providers that say who they are (RFC 9207)'),
+        ...returnMembers,
         ...secondFactorMembers,
       })
       .meta({ id: 'OidcCallback' }),
@@ -319,7 +363,8 @@ export const providerSignInOperations = defineOperations('auth', {
     recovery: { refused: 'recovery mode needs no session' },
     assumed: [
       'a flow serves once and ten minutes, also when it is then refused',
-      'an account with a second factor of its own is asked for it here too: the same call once more, with `totp` or `recovery_code`',
+      'an account with a second factor of its own is asked for it here too: by a challenge, or by the same call once more, with `totp` or `recovery_code`',
+      'each `auth.not_admitted` has a `link_token`, whether there is an account or not: it says nothing about accounts',
     ],
   },
 })

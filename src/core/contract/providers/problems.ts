@@ -41,6 +41,17 @@ export const providerProblems = {
     says: 'The offer has ended already.',
     remedy: '`svc identity-providers cancel-withdrawal ID` restores the offer.',
   },
+  'identity_provider.no_fresh_sign_in': {
+    status: 409,
+    says: 'The provider does not say that you have signed in there just now.',
+    remedy: 'Sign in there anew. A provider that never says when somebody signed in cannot confirm you.',
+  },
+  'identity_provider.many': {
+    status: 409,
+    params: ['count'],
+    says: 'The workspace has {count} identity providers of its own, so none is the only one.',
+    remedy: 'Use GET /identity-providers.',
+  },
   'identity_provider.unavailable': {
     status: 503,
     says: 'The identity provider does not answer.',
@@ -48,7 +59,9 @@ export const providerProblems = {
   },
   'auth.not_admitted': {
     status: 403,
+    optionalParams: ['link_token'],
     says: 'The provider knows you, but this workspace does not admit you through it.',
-    remedy: 'Ask an administrator of the workspace for an invitation.',
+    remedy:
+      'If you have an account here, sign in as before and connect this identity; otherwise ask an administrator for an invitation.',
   },
 } as const

@@ -108,7 +108,7 @@ export const secondFactorOperations = defineOperations('auth', {
       })
       .meta({ id: 'SecondFactorDisable' }),
     success: { status: 204 },
-    needs: { caller: 'account', changes: 'ways in', stepUp: true, others: 'ADMIN' },
+    needs: { caller: 'account', changes: 'ways in', stepUp: 'or elevated', others: 'ADMIN' },
     actsOn: 'account',
     refuses: ['auth.second_factor_absent', 'auth.second_factor_demanded', 'not_found'],
     recovery: 'allowed',

@@ -10,11 +10,13 @@ import { type Release, readRelease } from '../egress/guard.ts'
 import { type Preset, productPresets } from '../egress/oidc-presets.ts'
 import { ConfigurationError } from '../values/configuration-error.ts'
 import { loadEnvironment } from '../values/environment.ts'
+import { type BackupSettings, backupSettingsOf, backupVariables } from './backup-settings.ts'
 import { type DatabaseSettings, databaseOf, databaseVariables } from './database-settings.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
 import { type MediaSettings, mediaSettingsOf, mediaVariables } from './media-settings.ts'
-import { readLadder } from './retry-ladder.ts'
+import { type NotificationSettings, notificationSettingsOf, notificationVariables } from './notification-settings.ts'
 import { readable, secret, wholeNumber } from './variable-kinds.ts'
+import { type WebhookSettings, webhookSettingsOf, webhookVariables } from './webhook-settings.ts'
 
 const partsOf = (text: string) =>
   text
@@ -106,11 +108,6 @@ export const environment = z.object({
     .regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes')
     .default('svc')
     .describe('The first part of every event type'),
-  SVC_BACKUP_DIR: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Folder for LOCAL backup targets. Absent: backups in SVC_DATA_DIR'),
   SVC_LEDGER_FILE: z
     .string()
     .min(1)
@@ -175,6 +172,8 @@ export const environment = z.object({
   SVC_OPERATOR_PROBATION_HOURS: wholeNumber(0, 720)
     .default(24)
     .describe('Probation of an operator that is added without a step-up, in hours; 0: no probation'),
+  SVC_ADDRESS_HOURS: wholeNumber(1, 168).default(24).describe('Life of the link that confirms an address, in hours'),
+  SVC_START_PASSWORD_DAYS: wholeNumber(1, 30).default(7).describe('Life of a start password, in days'),
   SVC_INVITATION_DAYS: wholeNumber(1, 365).default(14).describe('Life of an invitation, in days'),
   SVC_INVITE_MAILS_PER_HOUR: wholeNumber(1, 100_000)
     .default(200)
@@ -186,27 +185,7 @@ export const environment = z.object({
     .describe(
       'Time from when a deletion is first seen past its deadline, by both clocks, until its purge may begin, in seconds',
     ),
-  SVC_WEBHOOK_RETRY_SECONDS: z
-    .string()
-    .check((context) => {
-      if (readLadder(context.value) === undefined)
-        context.issues.push({
-          code: 'custom',
-          input: context.value,
-          message: 'must be one to eight whole numbers of seconds up to 2592000, separated by commas',
-        })
-    })
-    .default('0,5,300,1800,7200,18000,36000,36000')
-    .describe(
-      'Wait before each of the eight attempts at a delivery, in seconds, give or take a tenth. If the list is shorter, its last number counts for the rest',
-    ),
-  SVC_WEBHOOK_DISABLE_AFTER: z
-    .string()
-    .regex(/^[1-9][0-9]{0,6}(,[0-9]{1,8})?$/, 'must be COUNT or COUNT,SECONDS')
-    .default('40,86400')
-    .describe(
-      'COUNT,SECONDS: a webhook is disabled after COUNT failed attempts in a row over at least SECONDS. COUNT alone keeps 86400 seconds',
-    ),
+  ...webhookVariables,
   SVC_SLUG_BLOCK_DAYS: wholeNumber(0, 3650)
     .default(90)
     .describe("Time for which a purged workspace's slug cannot be used again, in days"),
@@ -218,14 +197,16 @@ export const environment = z.object({
     .describe(
       'Items that one page of a query looks at; a page of a wide filter may be short, and the next one goes on',
     ),
+  ...notificationVariables,
   ...mediaVariables,
+  ...backupVariables,
 })
 
 /** Whether no command may print the value of this variable. */
 export const isSecretVariable = (name: string): boolean =>
   name in environment.shape && environment.shape[name as keyof typeof environment.shape].meta()?.['secret'] === true
 
-export interface Config {
+export interface Config extends BackupSettings, WebhookSettings {
   /** Undefined: the embedded PostgreSQL below `dataDir`. */
   readonly database: DatabaseSettings | undefined
   readonly poolSize: number
@@ -251,7 +232,6 @@ export interface Config {
   readonly keyringFile: string
   readonly setUpToken: string | undefined
   readonly eventNamespace: string
-  readonly backupDir: string
   readonly ledgerFile: string
   /** The start of links in mail; `{slug}` stands for the slug of the workspace. */
   readonly publicUrl: string
@@ -269,6 +249,8 @@ export interface Config {
   readonly bodyLimitBytes: number
   readonly requiresBoundStepUp: boolean
   readonly operatorProbationHours: number
+  readonly addressHours: number
+  readonly startPasswordDays: number
   readonly invitationDays: number
   /** Of one workspace. */
   readonly inviteMailsPerHour: number
@@ -277,11 +259,9 @@ export interface Config {
   readonly purgeSettleSeconds: number
   readonly slugBlockDays: number
   readonly outboxDays: number
+  readonly notifications: NotificationSettings
   readonly queryScanRows: number
   readonly media: MediaSettings
-  /** The wait before each of the eight attempts at a delivery, in seconds. */
-  readonly webhookRetrySeconds: readonly number[]
-  readonly webhookDisableAfter: { readonly failures: number; readonly seconds: number }
 }
 
 /** Throws ConfigurationError: one line that names each wrong setting and what it must be. */
@@ -324,7 +304,6 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     keyringFile: values.SVC_KEYRING_FILE ? resolve(values.SVC_KEYRING_FILE) : join(dataDir, 'keyring.json'),
     setUpToken: values.SVC_SETUP_TOKEN,
     eventNamespace: values.SVC_EVENT_NAMESPACE,
-    backupDir: values.SVC_BACKUP_DIR ? resolve(values.SVC_BACKUP_DIR) : join(dataDir, 'backups'),
     ledgerFile: values.SVC_LEDGER_FILE ? resolve(values.SVC_LEDGER_FILE) : join(dataDir, 'ledger.jsonl'),
     publicUrl: values.SVC_PUBLIC_URL ?? ownUrl(values),
     settingsFile: values.SVC_SETTINGS_FILE ? resolve(values.SVC_SETTINGS_FILE) : undefined,
@@ -337,17 +316,15 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     bodyLimitBytes: values.SVC_BODY_LIMIT_BYTES,
     requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',
     operatorProbationHours: values.SVC_OPERATOR_PROBATION_HOURS,
-    invitationDays: values.SVC_INVITATION_DAYS,
-    inviteMailsPerHour: values.SVC_INVITE_MAILS_PER_HOUR,
-    sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
-    sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
+    ...waysInOf(values),
     purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
     outboxDays: values.SVC_OUTBOX_DAYS,
     queryScanRows: values.SVC_QUERY_SCAN_ROWS,
+    notifications: notificationSettingsOf(values),
     media: mediaSettingsOf(values, dataDir),
-    webhookRetrySeconds: readLadder(values.SVC_WEBHOOK_RETRY_SECONDS) ?? [],
-    webhookDisableAfter: disabling(values.SVC_WEBHOOK_DISABLE_AFTER),
+    ...backupSettingsOf(values, dataDir),
+    ...webhookSettingsOf(values),
   }
 }
 
@@ -357,14 +334,19 @@ const blocksOf = (text: string): readonly Block[] =>
     return block ? [block] : []
   })
 
-function disabling(text: string): Config['webhookDisableAfter'] {
-  const [failures = '', seconds = '86400'] = text.split(',')
-  return { failures: Number(failures), seconds: Number(seconds) }
-}
-
 /** Two listeners with port 0 get a free port each; two listeners with the same port are one listener. */
 const healthPortOf = ({ SVC_PORT: port, SVC_HEALTH_PORT: health }: z.output<typeof environment>) =>
   health === port && port !== 0 ? undefined : health
+
+/** How long what lets people in lives, and how much of it is mailed. */
+const waysInOf = (values: z.output<typeof environment>) => ({
+  addressHours: values.SVC_ADDRESS_HOURS,
+  startPasswordDays: values.SVC_START_PASSWORD_DAYS,
+  invitationDays: values.SVC_INVITATION_DAYS,
+  inviteMailsPerHour: values.SVC_INVITE_MAILS_PER_HOUR,
+  sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
+  sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
+})
 
 function ownUrl(values: z.output<typeof environment>): string {
   const { SVC_BASE_DOMAIN: domain, SVC_HOST: host, SVC_PORT: port } = values

@@ -28,4 +28,8 @@ export const lockClasses = {
   trees: 7340,
   autoAssign: 7341,
   backups: 7370,
+  addresses: 7375,
+  notifications: 7383,
+  backupSchedules: 7385,
+  ownProviders: 7380,
 } as const

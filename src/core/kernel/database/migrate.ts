@@ -9,7 +9,7 @@ import type { Client } from 'pg'
 import type { DatabaseAddress } from './address.ts'
 import { withClient } from './client.ts'
 import { migrationFolder, migrationNames, olderCodeRuns } from './migration-names.ts'
-import { queueSchema } from './queue-schema.ts'
+import { queueIndexes, queueSchema } from './queue-schema.ts'
 import { revokeFromEverybody } from './rights.ts'
 
 const table = 'pgmigrations'
@@ -171,6 +171,7 @@ async function migrateQueue(client: Client, queues: readonly string[]): Promise<
       if (!(await boss.getQueue(name))) await boss.createQueue(name, { policy: 'standard' })
     }
     await boss.stop({ graceful: false })
+    await client.query(queueIndexes)
     await client.query(`
       grant usage on schema ${queueSchema} to svc_queue;
       grant select, insert, update, delete on all tables in schema ${queueSchema} to svc_queue;

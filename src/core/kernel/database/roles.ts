@@ -24,6 +24,9 @@ export const asInstallation = "set local role svc_installation; set local app.te
 /** The same where the transaction has not acted in a workspace yet: then none is in force. */
 export const openAsInstallation = 'set local role svc_installation'
 
+/** The role that alone reads and writes the queue's tables. */
+export const asQueue = 'set local role svc_queue'
+
 /** The commit does not wait for the disk: for what a crash of the server may forget. */
 export const withoutSync = "set local synchronous_commit = 'off'"
 /** The same for a session that commits nothing else. */

@@ -82,12 +82,13 @@ export async function discover(egress: Egress, client: OidcClient): Promise<void
   await vetEndpoints(egress, await configured(egress, client))
 }
 
-/** Where the browser goes to sign in. Throws EgressRefused, OidcFailure. */
+/** Where the browser goes to sign in; `isFresh`: also where the provider knows the person still. Throws EgressRefused, OidcFailure. */
 export async function authorizationUrl(
   egress: Egress,
   client: OidcClient,
   redirectUri: string,
   { state, nonce, verifier }: Binding,
+  { isFresh = false }: { readonly isFresh?: boolean } = {},
 ): Promise<string> {
   const configuration = await configured(egress, client)
   const url = buildAuthorizationUrl(configuration, {
@@ -97,6 +98,7 @@ export async function authorizationUrl(
     nonce,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
+    ...(isFresh ? { prompt: 'login', max_age: '0' } : {}),
   })
   return url.href
 }
@@ -125,7 +127,8 @@ export async function redeem(
   const isWhole = claims['email'] !== undefined && (claims['groups'] !== undefined || !namesGroups(configuration))
   if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
   const more = await told(fetchUserInfo(configuration, tokens.access_token, claims.sub))
-  return { ...more, ...claims }
+  // Only the signed token says when the person signed in.
+  return { ...more, ...claims, auth_time: claims.auth_time }
 }
 
 /** Whether the provider has a scope for the groups of a person; others say them without, or not at all. */

@@ -19,6 +19,7 @@ import { originNow } from '../tracing/tracing.ts'
 import { perNotification } from './bell.ts'
 import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
 import type { EventRow } from './event-row.ts'
+import { insertNotices, type Notice } from './notice.ts'
 import { insertSearchPending, type SearchPending } from './search-pending.ts'
 import { insertEntries, type TrailEntry } from './trail-entry.ts'
 
@@ -27,10 +28,11 @@ export interface Due {
   readonly due: string
 }
 
-/** What the statement of the events writes beside them: entries in the trail, and what is to be indexed. */
+/** What the statement of the events writes beside them: entries in the trail, what is to be indexed, and what is to be told. */
 export interface Beside {
   readonly entries: readonly TrailEntry[]
   readonly pending: readonly SearchPending[]
+  readonly notices: readonly Notice[]
 }
 
 /**
@@ -67,9 +69,10 @@ export function writeUnheard(tx: Tx, rows: readonly EventRow[], beside: Beside):
 }
 
 /** Each ends with a comma. */
-function writtenBeside(tx: Tx, { entries, pending }: Beside): Part {
+function writtenBeside(tx: Tx, { entries, pending, notices }: Beside): Part {
   const entered = entries.length > 0 ? tx.part`entered as (${insertEntries(tx, entries)}),` : tx.part``
-  return pending.length > 0 ? tx.part`${entered} queued as (${insertSearchPending(tx, pending)}),` : entered
+  const noticed = notices.length > 0 ? tx.part`${entered} noticed as (${insertNotices(tx, notices)}),` : entered
+  return pending.length > 0 ? tx.part`${noticed} queued as (${insertSearchPending(tx, pending)}),` : noticed
 }
 
 /**

@@ -14,6 +14,7 @@ import { asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
 import type { EventRow } from './event-row.ts'
 import { type Due, writeEvents, writeUnheard } from './fan-out.ts'
+import type { Notice } from './notice.ts'
 import type { SearchPending } from './search-pending.ts'
 import type { TrailEntry } from './trail-entry.ts'
 
@@ -30,6 +31,7 @@ interface Recorded {
   readonly rows: readonly EventRow[]
   readonly entry: TrailEntry | undefined
   readonly pending: readonly SearchPending[]
+  readonly notices: readonly Notice[]
 }
 
 /** Rows of one statement, so that its text and its parameters stay small. */
@@ -62,6 +64,7 @@ export class Outgoing {
         const beside = {
           entries: part.flatMap(({ entry }) => entry ?? []),
           pending: part.flatMap(({ pending }) => pending),
+          notices: part.flatMap(({ notices }) => notices),
         }
         if (listeners.noneIn === tenantId) void writeUnheard(tx, rows, beside)
         else listeners.due.push(writeEvents(tx, rows, beside, waitSeconds))

@@ -21,10 +21,11 @@ import type { JournalAction } from '../../contract/journal-actions.ts'
 import type { Obligation } from '../../contract/obligation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Config } from '../config/config.ts'
-import { asInstallation, asTenant } from '../database/roles.ts'
+import { asInstallation, asQueue, asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
 import type { Egress } from '../egress/client.ts'
 import { type DataOf, type EventName, eventRow, type NewEvent } from '../outbox/event-row.ts'
+import { noticesOf } from '../outbox/notice.ts'
 import type { Listeners, Outgoing } from '../outbox/outgoing.ts'
 import { searchPendingOf } from '../outbox/search-pending.ts'
 import { insertEntries, kindOf, type TrailEntry } from '../outbox/trail-entry.ts'
@@ -65,6 +66,8 @@ export interface Ctx {
   inWorkspaceAtOnce(tenantId: string, send: () => readonly Promise<unknown>[]): Promise<void>
   /** Sends one statement as the installation, inside the same transaction. Others may be sent at once, before and behind it. */
   asInstallationOnce<T>(send: () => Promise<T>): Promise<T>
+  /** Sends one statement to the queue's tables, inside the same transaction. Others may be sent at once, before and behind it. */
+  asQueueOnce<T>(send: () => Promise<T>): Promise<T>
   /** Runs work as the installation, inside the same transaction: for what a workspace may ask of it, never for content. */
   asInstallation<T>(work: () => Promise<T>): Promise<T>
   /** When the transaction began, which is `now()` in all its statements. */
@@ -175,6 +178,13 @@ class TransactionContext implements Ctx {
     return this.sendingAs(undefined, send)
   }
 
+  asQueueOnce<T>(send: () => Promise<T>): Promise<T> {
+    void this.tx.switch(asQueue)
+    const sent = send()
+    void this.take()
+    return sent
+  }
+
   async now(): Promise<string> {
     const [row] = await this.tx<{ now: string }[]>`select now()`
     if (!row) throw new Error('a select without a table answers one row')
@@ -228,8 +238,9 @@ class TransactionContext implements Ctx {
     const at = dateNow()
     const tenantId = this.workspaceNow()
     const rows = events.map((event) => eventRow(config.eventNamespace, tenantId, actor, at, event))
+    const notices = noticesOf(events, rows, accountIdOf(actor), entry?.params)
     this.tx.assertOpen()
-    this.parts.outgoing.keep({ tenantId, rows, entry, pending: searchPendingOf(tenantId, events) })
+    this.parts.outgoing.keep({ tenantId, rows, entry, pending: searchPendingOf(tenantId, events), notices })
   }
 
   ring(webhookId: string): void {
@@ -259,9 +270,7 @@ class TransactionContext implements Ctx {
   async enqueue<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void> {
     const { text, values } = await this.parts.queue.queuing(job, payload, options)
     this.tx.assertOpen()
-    void this.tx.switch('set local role svc_queue')
-    void this.tx.text(text, values)
-    void this.take()
+    void this.asQueueOnce(() => this.tx.text(text, values))
   }
 
   unchanged(version: number): void {

@@ -79,6 +79,8 @@ export interface Installation {
   readonly pool: Pool
   readonly queue: Queue
   readonly address: DatabaseAddress
+  /** The same database with its owner's login, where this process has it: for schemas of tries, never for a rule. */
+  readonly owner: DatabaseAddress | undefined
   readonly clock: Clock
   readonly identity: Identity
   readonly ledger: Ledger
@@ -105,6 +107,7 @@ export interface OpenOptions {
   readonly applicationName: string
   readonly onQueueError?: (error: Error) => void
   readonly clock?: Clock
+  readonly owner?: DatabaseAddress | undefined
   /** Makes the copies of the ledger of an open installation. */
   readonly copies: (installation: Installation) => LedgerCopies
 }
@@ -130,13 +133,14 @@ export function openInstallation(
   return installationOver({
     ...{ config, keyring, pool, queue, address, openCopies: options.copies },
     ...(options.clock ? { clock: options.clock } : {}),
+    owner: options.owner ?? config.database?.owner,
   })
 }
 
 /** An installation over parts that are open already. */
 export function installationOver(
   parts: Pick<Installation, 'config' | 'keyring' | 'pool' | 'queue' | 'address'> &
-    Partial<Pick<Installation, 'clock' | 'identity' | 'ledger'>> & {
+    Partial<Pick<Installation, 'clock' | 'identity' | 'ledger' | 'owner'>> & {
       readonly openCopies: (installation: Installation) => LedgerCopies
     },
 ): Installation {
@@ -153,6 +157,7 @@ export function installationOver(
     identity,
     ledger,
     writes,
+    owner: parts.owner,
     bell: openBell(address),
     clock: parts.clock ?? systemClock,
 

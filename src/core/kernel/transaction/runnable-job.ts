@@ -18,8 +18,21 @@ export interface RunnableJob<Payload = unknown> extends Job<Payload> {
   run(installation: Installation, payload: Payload): Promise<void>
 }
 
-/** Thrown by a job that no further attempt can help: the queue does not run it again. Its message is logged. */
-export class JobGivenUp extends Error {
+/** What the queue keeps of a failure, for people who look into it: codes and numbers, never an address or a text of others. */
+export type ToldFailure = Readonly<Record<string, string | number>>
+
+/** A failure of a job. Its message is logged; the queue keeps `told`, and runs the job again. */
+export class JobFailure extends Error {
+  override readonly name: string = 'JobFailure'
+  readonly told: ToldFailure
+  constructor(says: string, told: ToldFailure = {}) {
+    super(says)
+    this.told = told
+  }
+}
+
+/** Thrown by a job that no further attempt can help: the queue does not run it again. */
+export class JobGivenUp extends JobFailure {
   override readonly name = 'JobGivenUp'
 }
 

@@ -2,6 +2,7 @@
  * The actor: the caller of an operation, or the job that continues one. Spec: decisions 4, JournalEntry; 2, Who calls.
  */
 import { hostname, userInfo } from 'node:os'
+import type { DeviceFamily } from '../../contract/auth/devices.ts'
 import type { Role, Scope } from '../../contract/vocabulary.ts'
 import { installationScope } from '../../contract/vocabulary.ts'
 
@@ -15,6 +16,10 @@ export interface AccountActor {
   /** The session of the token, or the token itself. A step-up is bound to it, and it outlives an access token. */
   readonly bearerId: string
   readonly sessionId: string | null
+  /** Whether somebody signed in to the session within the last 300 s, by the database's clock. */
+  readonly isSessionNew?: boolean
+  /** Until when the session serves instead of a step-up where that is allowed; absent or null: it does not. */
+  readonly elevatedUntil?: string | null
   /** When the token of the call ends; null where it does not. */
   readonly expiresAt?: string | null
   readonly scopes: readonly Scope[]
@@ -51,13 +56,19 @@ export interface AnonymousActor {
   readonly kind: 'ANYONE'
   /** Where the call came from (daemon/source.ts); empty for calls of this process itself. */
   readonly source: string
+  /** What kind of device it came from, as the client says; null where it says nothing. */
+  readonly device?: DeviceFamily | null
 }
 
 export type Actor = AccountActor | RecoveryActor | SystemActor | AnonymousActor
 
 export const anyone: AnonymousActor = { kind: 'ANYONE', source: '' }
 
-export const anyoneFrom = (source: string): AnonymousActor => ({ kind: 'ANYONE', source })
+export const anyoneFrom = (source: string, device: DeviceFamily | null = null): AnonymousActor => ({
+  kind: 'ANYONE',
+  source,
+  device,
+})
 
 export const recoveryActor = (): RecoveryActor => ({ kind: 'RECOVERY', osUser: userInfo().username, host: hostname() })
 

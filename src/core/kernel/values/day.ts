@@ -31,6 +31,25 @@ export function endOfDay(day: string, zone: string): number {
   return Math.max(end, startOfDay(day, zone))
 }
 
+/** The first moment behind `at` at which clocks of the zone show the full hour, or jump over it. */
+export function nextHour(hour: number, at: number, zone: string): number {
+  const today = Math.floor(localTime(at, zone) / dayMs) * dayMs + hour * 3_600_000
+  for (const local of [today, today + dayMs]) {
+    const moment = candidates(local, zone).find((one) => localTime(one, zone) === local) ?? skipBefore(local, zone)
+    if (moment > at) return moment
+  }
+  return at + dayMs
+}
+
+/**
+ * The moment, in ms since 1970, at which clocks of the zone show the local time, which is counted as if it were UTC: the first of
+ * two. A time that clocks skip comes as much later as they skip.
+ */
+export function momentAt(local: number, zone: string): number {
+  const moments = candidates(local, zone)
+  return moments.find((at) => localTime(at, zone) === local) ?? moments.at(-1) ?? local
+}
+
 /** The moments, in their order, at which clocks of the zone may show the local time. */
 function candidates(local: number, zone: string): number[] {
   const offsets = [offsetAt(local - farthest, zone), offsetAt(local + farthest, zone)]
@@ -50,7 +69,8 @@ function skipBefore(local: number, zone: string): number {
 }
 
 const midnightOf = (day: string): number => Date.parse(`${day}T00:00:00Z`)
-const localTime = (at: number, zone: string): number => at + offsetAt(at, zone)
+/** What clocks of the zone show, counted as if it were UTC. */
+export const localTime = (at: number, zone: string): number => at + offsetAt(at, zone)
 
 /** What a zone's clocks are ahead of UTC, in ms. */
 export function offsetAt(at: number, zone: string): number {

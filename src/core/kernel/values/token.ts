@@ -20,12 +20,15 @@ const prefixes = {
   invitation: 'svci',
   flow: 'svcf',
   passwordReset: 'svcw',
+  addressConfirmation: 'svcc',
+  challenge: 'svch',
+  link: 'svcl',
 } as const
 export type TokenKind = keyof typeof prefixes
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const bodyLength = 43
-const shape = /^(svc[parsuiwf])_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
+const shape = /^(svc[parsuiwfchl])_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 
 /** The pattern of such a token in the OpenAPI document. */
 export const tokenPattern = (kind: TokenKind) => `^${prefixes[kind]}_[0-9A-Za-z]{49}$`

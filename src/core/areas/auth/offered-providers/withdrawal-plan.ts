@@ -92,7 +92,7 @@ const planWorkspace = (
 
 async function readStranded({ tx }: Ctx, tenantId: string, others: readonly string[], servesPassword: boolean) {
   return tx<StrandedRow[]>`
-    select a.id as account_id, a.email, coalesce(${roleOnWorkspace(tx)}, 'GUEST') as role, count(*) over ()::int as count
+    select a.id as account_id, coalesce(a.email, a.sign_in_name) as email, coalesce(${roleOnWorkspace(tx)}, 'GUEST') as role, count(*) over ()::int as count
     from account a
     where a.tenant_id = ${tenantId} and a.kind = 'PERSON' and a.state = 'ACTIVE'
       and not (${servesPassword} and a.password_hash is not null)

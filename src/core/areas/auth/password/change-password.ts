@@ -6,7 +6,7 @@ import type { Problem } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { type Actor, isAccount } from '../../../kernel/values/actor.ts'
-import { endOtherSessions, voidStepUps } from '../sign-in/session.ts'
+import { endOtherSessions, voidProofs } from '../sign-in/session.ts'
 import { proveOwnPassword, refusalOf, type Verdict } from '../step-up.ts'
 import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword, writePassword } from './new-password.ts'
@@ -64,7 +64,7 @@ export async function endProofs(
     readonly because: string
   },
 ): Promise<void> {
-  await voidStepUps(ctx, of)
+  await voidProofs(ctx, of)
   await endOtherSessions(ctx, of)
 }
 
@@ -73,7 +73,7 @@ export async function endProofs(
  */
 export async function ownNames(ctx: Ctx, tenantId: string, accountId: string): Promise<readonly (string | null)[]> {
   const [row] = await ctx.tx<Record<string, string | null>[]>`
-    select split_part(a.email, '@', 1) as local_part, a.email, a.display_name, t.slug, t.display_name as workspace_name
+    select split_part(a.email, '@', 1) as local_part, a.email, a.sign_in_name, a.display_name, t.slug, t.display_name as workspace_name
     from account a join tenant t on t.id = a.tenant_id where a.tenant_id = ${tenantId} and a.id = ${accountId}`
   return Object.values(row ?? {})
 }

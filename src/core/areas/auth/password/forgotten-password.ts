@@ -1,7 +1,7 @@
 /**
  * A forgotten password: a mail with a link, and a new password for the holder of the link.
  *
- *    :forgot ──job──▶ mail goes, its token is minted ──:reset──▶ new password, every session ends
+ *    :forgot ──job──▶ mail goes to the address that was given, its token is minted ──:reset──▶ new password, every session ends
  *                       └─ an hour passes, another mail goes, or it was used ─▶ 410
  *
  * A known and an unknown address get the same answer at the same cost: both queue a job, and the
@@ -24,15 +24,17 @@ import { type Actor, anyone, type SystemActor } from '../../../kernel/values/act
 import { newId } from '../../../kernel/values/id.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
 import { hashToken, isTokenShaped, mintToken } from '../../../kernel/values/token.ts'
+import { otherAddressesOf } from '../../access/addresses.ts'
 import { hasRole } from '../../access/held-role.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import { composeMail, type Place } from '../../mail/message.ts'
 import { deliver } from '../../mail/transport.ts'
 import { readSettings } from '../../settings/settings.ts'
+import { confirmBy } from '../addresses/changing.ts'
 import { mailInvitationAgain } from '../invitation-mail.ts'
 import { forgetFailures, subjectOf } from '../sign-in/sign-in-lock.ts'
 import { readSignIn, switchedOff } from '../sign-in/sign-in-methods.ts'
-import { lockAccount } from '../token/ending.ts'
+import { endOtherTokens, lockAccount } from '../token/ending.ts'
 import { endProofs, ownNames } from './change-password.ts'
 import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword, passwordFaults, writePassword } from './new-password.ts'
@@ -52,8 +54,9 @@ export async function forgetPassword(ctx: Ctx, { body }: Received<typeof ops.for
   if (!signIn.password_self_service_reset && !facts.openedUntil) refuse('auth.password_reset_disabled')
   // An unknown address queues a job as well, so that neither the queue nor the time of the call tells it apart.
   const [tenantId, accountId] = [facts.tenantId, facts.account?.id ?? newId()]
+  const addressId = facts.account ? (facts.account.addressId ?? undefined) : newId()
   const singletonKey = subjectOf(`forgot ${body.workspace ?? ''}`, body.email).toString('hex')
-  await ctx.enqueue(sendPasswordReset, { tenantId, accountId }, { singletonKey, singletonSeconds })
+  await ctx.enqueue(sendPasswordReset, { tenantId, accountId, addressId }, { singletonKey, singletonSeconds })
 }
 
 const sender: SystemActor = { kind: 'SYSTEM', job: 'send_password_reset' }
@@ -61,15 +64,18 @@ const sender: SystemActor = { kind: 'SYSTEM', job: 'send_password_reset' }
 /** Creates the token and sends it; the token of an earlier mail stops working. */
 export const sendPasswordReset = defineJob({
   name: 'send_password_reset',
-  payload: z.object({ tenantId: z.guid(), accountId: z.guid() }),
+  // `addressId`: the address that was given; absent: the account has no row of it.
+  payload: z.object({ tenantId: z.guid(), accountId: z.guid(), addressId: z.guid().optional() }),
   // A link is valid for an hour; a person who has waited longer for the mail asks again.
   retryLimit: 6,
   retryDelaySeconds: 30,
   longestRetryDelaySeconds: 900,
   // As many connections as a mail relay allows one sender.
   atOnce: 5,
-  async run(installation, { tenantId, accountId }) {
-    const made = await installation.transaction(sender, { tenantId }, (ctx) => mintReset(ctx, tenantId, accountId))
+  async run(installation, { tenantId, accountId, addressId }) {
+    const made = await installation.transaction(sender, { tenantId }, (ctx) =>
+      mintReset(ctx, { tenantId, accountId, addressId }),
+    )
     if (!made) {
       // Somebody who has not joined yet needs the invitation.
       await installation.transaction(sender, { tenantId }, (ctx) => mailInvitationAgain(ctx, tenantId, accountId))
@@ -93,21 +99,30 @@ interface Asker {
 }
 
 /** Undefined if no mail is to be sent: no such account, one that may not sign in, or too many mails already. */
-async function mintReset(ctx: Ctx, tenantId: string, accountId: string) {
+async function mintReset(
+  ctx: Ctx,
+  {
+    tenantId,
+    accountId,
+    addressId,
+  }: { readonly tenantId: string; readonly accountId: string; readonly addressId: string | undefined },
+) {
   void lockAccount(ctx, { tenantId, accountId })
   const [asker] = await ctx.tx<Asker[]>`
-    select a.email, a.display_name, t.slug, t.display_name as workspace_name, t.default_locale, t.default_time_zone,
+    select coalesce(d.email, a.email) as email, a.display_name, t.slug, t.display_name as workspace_name, t.default_locale, t.default_time_zone,
            (select count(*)::int from password_reset r
             where r.tenant_id = a.tenant_id and r.account_id = a.id and r.created_at > now() - interval '1 hour') as sent
     from account a join tenant t on t.id = a.tenant_id and t.state = 'ACTIVE'
-    where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null and ${hasRole(ctx.tx)}`
+    left join account_address d on d.tenant_id = a.tenant_id and d.account_id = a.id and d.id = ${addressId ?? null} and d.held_fold is not null
+    where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and ${hasRole(ctx.tx)}
+      and (d.id is not null or a.email is not null and ${addressId ?? null}::uuid is null)`
   if (!asker || asker.sent >= mailsPerHour) return undefined
   const id = newId()
   const { token, hash: tokenHash } = mintToken('passwordReset')
   await voidResets(ctx, tenantId, accountId)
   const [row] = await ctx.tx<{ expires_at: string }[]>`
-    insert into password_reset (tenant_id, id, account_id, hash, expires_at)
-    values (${tenantId}, ${id}, ${accountId}, ${tokenHash}, now() + make_interval(mins => ${linkMinutes})) returning expires_at`
+    insert into password_reset (tenant_id, id, account_id, address_id, hash, expires_at)
+    values (${tenantId}, ${id}, ${accountId}, ${addressId ?? null}, ${tokenHash}, now() + make_interval(mins => ${linkMinutes})) returning expires_at`
   await ctx.audit('account.password_reset_asked', { subject: { kind: 'account', id: accountId } })
   const { default_locale, default_time_zone } = asker
   const place: Place = { display_name: asker.workspace_name, default_locale, default_time_zone }
@@ -128,7 +143,11 @@ interface ResetRow {
   readonly tenant_id: string
   readonly id: string
   readonly account_id: string
-  readonly email: string
+  readonly email: string | null
+  /** Its confirmed addresses besides the primary one. */
+  readonly others: readonly string[]
+  /** Whether the link went to the primary address, and nobody has confirmed that yet. */
+  readonly is_unconfirmed: boolean
 }
 
 /** Looks the token up first, so that a wrong one costs no hash. */
@@ -160,8 +179,16 @@ export async function resetPassword(
   { body }: Received<typeof ops.resetPassword>,
   newHash: string,
 ): Promise<void> {
-  const { tenant_id: tenantId, id, account_id: accountId, email } = await findReset(ctx, body.token)
-  await forgetFailures(ctx, tenantId, subjectOf(tenantId, email))
+  const {
+    tenant_id: tenantId,
+    id,
+    account_id: accountId,
+    email: primary,
+    others,
+    is_unconfirmed,
+  } = await findReset(ctx, body.token)
+  for (const email of primary === null ? others : [primary, ...others])
+    await forgetFailures(ctx, tenantId, subjectOf(tenantId, email))
   await ctx.inWorkspace(tenantId, () =>
     admitted(ctx.tx, { workspace: tenantId }, async () => {
       const [, used] = await Promise.all([
@@ -172,6 +199,7 @@ export async function resetPassword(
       if (used.count !== 1) refuse('auth.reset_invalid')
       await writePassword(ctx, tenantId, accountId, newHash)
       await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_reset' })
+      if (is_unconfirmed) await confirmReader(ctx, { tenantId, accountId })
       const [noticeId] = await Promise.all([
         ctx.audit('account.password_reset', { subject: { kind: 'account', id: accountId } }),
         ctx.emit({ name: 'identity.account.password_changed', data: { id: accountId } }),
@@ -187,11 +215,26 @@ export async function resetPassword(
   )
 }
 
+/**
+ * Whoever uses the link reads the address, which nobody had shown before. What somebody else made until then, who joined by
+ * a token that was handed over, does not outlive that.
+ */
+async function confirmReader(
+  ctx: Ctx,
+  holder: { readonly tenantId: string; readonly accountId: string },
+): Promise<void> {
+  await confirmBy(ctx, holder, 'RESET')
+  await endOtherTokens(ctx, holder, newId())
+}
+
 async function findReset(ctx: Ctx, token: string): Promise<ResetRow> {
   if (!isTokenShaped(token, 'passwordReset')) refuse('auth.reset_invalid')
   const [found] = await ctx.tx<ResetRow[]>`
-    select r.tenant_id, r.id, r.account_id, a.email from password_reset r
+    select r.tenant_id, r.id, r.account_id, a.email, ${otherAddressesOf(ctx.tx)} as others,
+           coalesce(d.is_primary and d.confirmed_at is null, false) as is_unconfirmed
+    from password_reset r
     join account a on a.tenant_id = r.tenant_id and a.id = r.account_id
+    left join account_address d on d.tenant_id = r.tenant_id and d.id = r.address_id and d.removed_at is null
     where r.hash = ${hashToken(token)} and r.used_at is null and r.expires_at > now() and a.state = 'ACTIVE' and ${hasRole(ctx.tx)}`
   if (!found) refuse('auth.reset_invalid')
   await refuseWhileGated(ctx.tx, found.account_id)

@@ -110,7 +110,7 @@ export async function writePassword(ctx: Ctx, tenantId: string, accountId: strin
   const [before] = await ctx.tx<{ password_hash: string | null }[]>`
     select password_hash from account where tenant_id = ${tenantId} and id = ${accountId} for update`
   await ctx.tx`
-    update account set password_hash = ${newHash}, password_changed_at = now(), updated_at = now(), version = version + 1
+    update account set password_hash = ${newHash}, password_changed_at = now(), start_password_until = null, updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${accountId}`
   if (before?.password_hash && kept > 0)
     await ctx.tx`

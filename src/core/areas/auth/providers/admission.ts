@@ -4,13 +4,14 @@
  *    connected before ───────────────────────────────────▶ that account
  *    by an invitation's token ───────────────────────────▶ the invited account, connected now
  *    vouched address of an invited account ──────────────▶ that account, connected now
- *    vouched address of an active account ───────────────▶ that account, connected now
+ *    vouched and confirmed address of an active account ─▶ that account, connected now
  *    unknown address, and provisioning allows it ────────▶ a new account, connected now
  *    anybody else ───────────────────────────────────────▶ turned away
  *
  * Addresses must match exactly, except for the case of ASCII letters. The folded form that finds
  * the account also drops accents, and an address that only looks similar may be another person's.
  *
+ * An address that nobody has confirmed connects nobody: whoever was handed a token may have joined under another person's.
  * Only the installation's own providers connect an operator's account: a workspace's owner must not
  * become an operator by configuring a provider that claims so.
  *
@@ -25,19 +26,28 @@ import { vouchedAddress } from '../../../kernel/egress/oidc-presets.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { type Worded, writeWords } from '../../access/account-words.ts'
-import { type Arrival, connect, nameIn, tellJoined, textOf } from './joining.ts'
+import { accountWithAddress, confirmPrimary, isPrimaryConfirmed } from '../../access/addresses.ts'
+import { confirmBy } from '../addresses/changing.ts'
+import { askToConfirmPrimary } from '../addresses/confirmation-mail.ts'
+import { type Arrival, connect, nameIn, tellIdentities, tellJoined, textOf } from './joining.ts'
 import { createNewcomer, isBroughtIn } from './newcomer.ts'
 import { admitsNewcomers } from './newcomer-group.ts'
 import type { ProviderRow } from './provider-row.ts'
 
-export type Admission =
-  | { readonly is: 'admitted'; readonly accountId: string }
-  | { readonly is: 'turned away'; readonly reason: TurnedAway }
+export type Admission = { readonly is: 'admitted'; readonly accountId: string } | TurnedAwayPerson
+
+export interface TurnedAwayPerson {
+  readonly is: 'turned away'
+  readonly reason: TurnedAway
+  /** The account that the person is known to concern. */
+  readonly accountId?: string
+}
 
 export type TurnedAway =
   | 'account_not_active'
   | 'no_role'
   | 'address_not_vouched'
+  | 'address_unconfirmed'
   | 'not_invited'
   | 'invitation_ended'
   | 'operator'
@@ -47,10 +57,16 @@ interface AccountRow {
   readonly id: string
   readonly state: AccountState
   readonly email: string | null
+  /** Whether somebody has shown that mail to the address is read. */
+  readonly is_confirmed: boolean
 }
 
 const admittedAs = (accountId: string): Admission => ({ is: 'admitted', accountId })
-const turnedAway = (reason: TurnedAway): Admission => ({ is: 'turned away', reason })
+const turnedAway = (reason: TurnedAway, accountId?: string): Admission => ({
+  is: 'turned away',
+  reason,
+  ...(accountId === undefined ? {} : { accountId }),
+})
 
 /** Finds, connects or creates the account. Refuses auth.invitation_invalid. */
 export async function admit(ctx: Ctx, arrival: Arrival): Promise<Admission> {
@@ -69,15 +85,19 @@ export async function admitProved(ctx: Ctx, tenantId: string, accountId: string 
 
 async function findConnected(ctx: Ctx, { tenantId, provider, claims }: Arrival): Promise<AccountRow | undefined> {
   const [row] = await ctx.tx<AccountRow[]>`
-    select a.id, a.state, a.email from connected_identity c
+    select a.id, a.state, a.email, ${isPrimaryConfirmed(ctx.tx)} as is_confirmed from connected_identity c
     join account a on a.tenant_id = c.tenant_id and a.id = c.account_id
     where c.tenant_id = ${tenantId} and c.provider_id = ${provider.id} and c.issuer = ${claims.iss} and c.subject = ${claims.sub}
     for update of a`
   return row
 }
 
-async function enter(ctx: Ctx, { tenantId, provider, claims }: Arrival, { id, state }: AccountRow): Promise<Admission> {
-  if (state !== 'ACTIVE') return turnedAway('account_not_active')
+async function enter(ctx: Ctx, arrival: Arrival, account: AccountRow): Promise<Admission> {
+  const { tenantId, provider, claims } = arrival
+  const { id, state } = account
+  if (state !== 'ACTIVE') return turnedAway('account_not_active', id)
+  if (!account.is_confirmed && isVouchedFor(ctx, arrival, account.email))
+    await confirmBy(ctx, { tenantId, accountId: id }, 'PROVIDER')
   await ctx.tx`
     update connected_identity set last_used_at = now(), email = ${textOf(claims['email'])}
     where tenant_id = ${tenantId} and provider_id = ${provider.id} and issuer = ${claims.iss} and subject = ${claims.sub}`
@@ -91,11 +111,11 @@ async function joinByToken(ctx: Ctx, arrival: Arrival, invitationId: string): Pr
   void ctx.tx`
     select 1 from account where tenant_id = ${tenantId}
       and id = (select account_id from invitation where tenant_id = ${tenantId} and id = ${invitationId}) for update`
-  const [invitation] = await ctx.tx<{ account_id: string }[]>`
+  const [invitation] = await ctx.tx<{ account_id: string; is_mailed: boolean }[]>`
     update invitation set used_at = now()
-    where tenant_id = ${tenantId} and id = ${invitationId} and used_at is null and expires_at > now() returning account_id`
+    where tenant_id = ${tenantId} and id = ${invitationId} and used_at is null and expires_at > now() returning account_id, is_mailed`
   if (!invitation) refuse('auth.invitation_invalid')
-  return join(ctx, arrival, invitation.account_id)
+  return join(ctx, arrival, invitation.account_id, invitation.is_mailed)
 }
 
 async function admitByAddress(ctx: Ctx, arrival: Arrival): Promise<Admission> {
@@ -120,32 +140,51 @@ async function admitByAddress(ctx: Ctx, arrival: Arrival): Promise<Admission> {
 
 async function findByAddress(ctx: Ctx, tenantId: string, address: string): Promise<AccountRow | undefined> {
   const [row] = await ctx.tx<AccountRow[]>`
-    select id, state, email from account where tenant_id = ${tenantId} and email_fold = ${caseFold(address)} for update`
+    select a.id, a.state, coalesce(d.email, a.email) as email, (d.id is null or d.confirmed_at is not null) as is_confirmed
+    from account a
+    left join account_address d on d.tenant_id = a.tenant_id and d.held_fold = ${caseFold(address)}
+    where a.tenant_id = ${tenantId} and a.id = ${accountWithAddress(ctx.tx, tenantId, address)} for update of a`
   return row
 }
 
 async function admitKnown(ctx: Ctx, arrival: Arrival, account: AccountRow, address: string): Promise<Admission> {
   if (!isSameAddress(account.email ?? '', address)) return turnedAway('not_invited')
-  const meeting = meetingOf({ state: account.state, isOperator: await isOperator(ctx, account.id) }, arrival.provider)
+  const facts = {
+    state: account.state,
+    isOperator: await isOperator(ctx, account.id),
+    isConfirmed: account.is_confirmed,
+  }
+  const meeting = meetingOf(facts, arrival.provider)
   switch (meeting) {
     case 'join':
       return joinInvited(ctx, arrival, account.id)
     case 'connect':
-      await connect(ctx, arrival, account.id)
+      await tellIdentities(ctx, arrival.tenantId, account.id, await connect(ctx, arrival, account.id))
       return admittedAs(account.id)
     default:
-      return turnedAway(meeting)
+      return turnedAway(meeting, account.id)
   }
 }
 
 /** What happens to a person whose vouched address belongs to an account. */
 export function meetingOf(
-  { state, isOperator }: { readonly state: AccountRow['state']; readonly isOperator: boolean },
+  {
+    state,
+    isOperator,
+    isConfirmed,
+  }: { readonly state: AccountRow['state']; readonly isOperator: boolean; readonly isConfirmed: boolean },
   provider: Pick<ProviderRow, 'tenant_id'>,
-): 'join' | 'connect' | 'account_not_active' | 'operator' {
+): 'join' | 'connect' | 'account_not_active' | 'operator' | 'address_unconfirmed' {
   if (state === 'DISABLED' || state === 'ERASED') return 'account_not_active'
   if (state === 'INVITED') return 'join'
-  return isOperator && provider.tenant_id !== installationScope ? 'operator' : 'connect'
+  if (isOperator && provider.tenant_id !== installationScope) return 'operator'
+  return isConfirmed ? 'connect' : 'address_unconfirmed'
+}
+
+/** Whether the provider vouches for this very address. */
+function isVouchedFor(ctx: Ctx, { provider, claims }: Arrival, email: string | null): boolean {
+  const address = vouchedAddress(ctx.config.providerPresets, provider, claims)
+  return address !== undefined && email !== null && isSameAddress(email, address)
 }
 
 const isSameAddress = (one: string, other: string) => lower(one) === lower(other)
@@ -161,11 +200,11 @@ async function joinInvited(ctx: Ctx, arrival: Arrival, accountId: string): Promi
   const used = await ctx.tx`
     update invitation set used_at = now()
     where tenant_id = ${arrival.tenantId} and account_id = ${accountId} and used_at is null and expires_at > now()`
-  return used.count === 0 ? turnedAway('invitation_ended') : join(ctx, arrival, accountId)
+  return used.count === 0 ? turnedAway('invitation_ended') : join(ctx, arrival, accountId, false)
 }
 
-/** An invited account becomes active, without a password. */
-async function join(ctx: Ctx, arrival: Arrival, accountId: string): Promise<Admission> {
+/** An invited account becomes active, without a password. `byMail`: the invitation was in a mail to its address. */
+async function join(ctx: Ctx, arrival: Arrival, accountId: string, byMail: boolean): Promise<Admission> {
   const { tenantId, provider, claims } = arrival
   const [joined] = await ctx.tx<Worded[]>`
     update account set state = 'ACTIVE', joined_at = now(), updated_at = now(), version = version + 1,
@@ -173,6 +212,8 @@ async function join(ctx: Ctx, arrival: Arrival, accountId: string): Promise<Admi
     where tenant_id = ${tenantId} and id = ${accountId} and state = 'INVITED' returning display_name, email`
   if (!joined) refuse('auth.invitation_invalid')
   writeWords(ctx, tenantId, accountId, joined)
+  if (byMail || isVouchedFor(ctx, arrival, joined.email)) await confirmPrimary(ctx, { tenantId, accountId })
+  else await askToConfirmPrimary(ctx, { tenantId, accountId })
   await connect(ctx, arrival, accountId)
   await tellJoined(ctx, accountId, { provider_id: provider.id })
   return admittedAs(accountId)

@@ -13,64 +13,47 @@ import type { Session } from '../../../contract/auth/operations.ts'
 import type { Received } from '../../../contract/operation.ts'
 import { Problem, refuse } from '../../../contract/problem.ts'
 import type { providerSignInOperations as ops } from '../../../contract/providers/operations.ts'
-import type { Claims, OidcClient } from '../../../kernel/egress/oidc.ts'
 import { admitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { refuseWhileGated } from '../../../kernel/transaction/gate.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
-import { type Actor, anyone } from '../../../kernel/values/actor.ts'
+import type { Actor } from '../../../kernel/values/actor.ts'
 import { holdsRole } from '../../access/held-role.ts'
 import { refusalOfFactor } from '../second-factor/verification.ts'
+import { endChallengesOfFlow, withChallenge } from '../sign-in/challenge.ts'
 import { startSession } from '../sign-in/session.ts'
-import { admit, admitProved, type TurnedAway } from './admission.ts'
-import { awaitFactor, bindingOf, type FlowRow, isProviderFailure, spendFlow } from './flow.ts'
+import { admit, admitProved, type TurnedAwayPerson } from './admission.ts'
+import { awaitFactor, type Returned, redeemFor } from './flow.ts'
 import { followGroups, lockWhereBound } from './follow-groups.ts'
 import { holdProviderInForce } from './in-force.ts'
-import { clientOf, inScope, type ProviderRow } from './provider-row.ts'
+import type { Arrival } from './joining.ts'
+import { makeLink } from './link.ts'
+import type { ProviderRow } from './provider-row.ts'
 
-/** The flow, and the provider's claims about the person; undefined claims if an earlier call already received them. */
-export interface Returned {
-  readonly flow: FlowRow
-  readonly claims: Claims | undefined
-}
-
-/** Spends the flow and asks the provider, with no transaction open. Refuses auth.sign_in_failed, secret.unavailable. */
-export async function redeemFlow(
+/** Refuses auth.sign_in_failed, secret.unavailable. */
+export const redeemFlow = (
   installation: Installation,
   _: Actor,
   { body }: Received<typeof ops.finishOidc>,
-): Promise<Returned> {
-  const flow = await spendFlow(installation, body.flow_token, body.state)
-  if (flow.proved_account_id !== null) return { flow, claims: undefined }
-  const client = await installation.transaction(anyone, {}, (ctx) => clientFor(ctx, flow))
-  if (!client) refuse('auth.sign_in_failed')
-  const egress = await installation.egress()
-  const { redeem } = await import('../../../kernel/egress/oidc.ts')
-  const { code, state, iss } = body
-  const claims = await redeem(
-    egress,
-    client,
-    { redirectUri: flow.redirect_uri, code, state, iss },
-    bindingOf(body.flow_token),
-  ).catch((error: unknown) => {
-    if (!isProviderFailure(error)) throw error
-    return refuse('auth.sign_in_failed')
-  })
-  return { flow, claims }
-}
+): Promise<Returned> => redeemFor(installation, body, 'SIGN_IN')
 
-/** Returned, not thrown, so that the reason stays in the trail, where an administrator finds it. */
-async function turnAway(ctx: Ctx, { id }: ProviderRow, reason: TurnedAway): Promise<Problem> {
-  await ctx.audit('sign_in.turned_away', { subject: { kind: 'identity_provider', id }, params: { reason } })
-  return new Problem(reason === 'no_role' ? 'auth.sign_in_failed' : 'auth.not_admitted')
-}
-
-/** Undefined where the workspace has switched the provider off since, or its offer has ended. */
-const clientFor = (ctx: Ctx, { tenant_id, provider_id }: FlowRow): Promise<OidcClient | undefined> =>
-  ctx.inWorkspace(tenant_id, async () => {
-    const row = await holdProviderInForce(ctx, tenant_id, provider_id)
-    return row && inScope(ctx, row.tenant_id, () => clientOf(ctx, row))
+/**
+ * Returned, not thrown, so that the reason stays in the trail, where an administrator finds it. Whom the provider named gets a
+ * link, whether there is an account or not.
+ */
+async function turnAway(
+  ctx: Ctx,
+  provider: ProviderRow,
+  arrival: Arrival | undefined,
+  { reason, accountId }: Pick<TurnedAwayPerson, 'reason' | 'accountId'>,
+): Promise<Problem> {
+  await ctx.audit('sign_in.turned_away', {
+    subject: { kind: 'identity_provider', id: provider.id },
+    params: { reason },
   })
+  if (reason === 'no_role' || !arrival) return new Problem('auth.sign_in_failed')
+  return new Problem('auth.not_admitted', { link_token: await makeLink(ctx, arrival, accountId) })
+}
 
 /**
  * Signs in the person that the claims name, after the account's own second factor if it has one. Refuses
@@ -91,18 +74,23 @@ export async function finishOidc(
       if (claims) await lockWhereBound(ctx, tenantId, provider)
       const arrival = claims && { tenantId, provider, claims, invitationId: flow.invitation_id }
       const admission = arrival ? await admit(ctx, arrival) : await admitProved(ctx, tenantId, flow.proved_account_id)
-      if (admission.is === 'turned away') return turnAway(ctx, provider, admission.reason)
+      if (admission.is === 'turned away') return turnAway(ctx, provider, arrival, admission)
       const { accountId } = admission
       // What the provider says of the account's groups holds also where the account may not sign in then.
       if (arrival) await followGroups(ctx, arrival, accountId)
-      if (!(await holdsRole(ctx, tenantId, accountId))) return turnAway(ctx, provider, 'no_role')
+      if (!(await holdsRole(ctx, tenantId, accountId))) return turnAway(ctx, provider, arrival, { reason: 'no_role' })
       await ctx.asInstallation(() => refuseWhileGated(ctx.tx, accountId))
       const refusal = await refusalOfFactor(ctx, { tenantId, accountId }, body, 'SECOND_FACTOR')
       if (refusal) {
         await awaitFactor(ctx, flow, accountId)
-        return refusal
+        return withChallenge(
+          ctx,
+          { tenantId, accountId, through: { providerId: provider.id, flowId: flow.id } },
+          refusal,
+        )
       }
-      return startSession(ctx, tenantId, accountId)
+      if (!arrival) await endChallengesOfFlow(ctx, tenantId, accountId, flow.id)
+      return startSession(ctx, tenantId, accountId, { way: 'PROVIDER', providerId: provider.id })
     }),
   )
 }

@@ -1,8 +1,9 @@
 /**
- * A sign-in in progress: from the button until the provider sends the browser back.
+ * A flow: from the button until the provider sends the browser back.
  *
  *    :start ─▶ flow ──ten minutes──▶ over
- *                └─:callback (once, also where it is then refused)─▶ over
+ *                └─ once, also where it is then refused ─▶ over
+ *                     SIGN_IN  oidc:callback    LINK  sessions:link    STEP_UP  step-up:provider
  *
  * Only the session of the browser gets the flow token; the database stores its hash. State, nonce and PKCE verifier are
  * derived from it. So a code that an attacker plants in another browser is useless without the flow token that belongs
@@ -12,9 +13,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Answer, Received } from '../../../contract/operation.ts'
 import { Problem, refuse, refuseMember } from '../../../contract/problem.ts'
-import type { providerSignInOperations as ops } from '../../../contract/providers/operations.ts'
+import type { FlowPurpose, providerSignInOperations as ops } from '../../../contract/providers/operations.ts'
 import type { Egress } from '../../../kernel/egress/client.ts'
-import type { Binding, OidcClient } from '../../../kernel/egress/oidc.ts'
+import type { Binding, Claims, OidcClient } from '../../../kernel/egress/oidc.ts'
 import { admitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
@@ -57,10 +58,13 @@ export async function prepareFlow(
   { body }: Received<typeof ops.startOidc>,
 ): Promise<Begun> {
   checkRedirect(body.redirect_uri)
+  if (body.invitation_token !== undefined && body.purpose !== 'SIGN_IN')
+    refuseMember('/invitation_token', 'member.conflicts', { with: ['purpose'] })
   const found = await installation.transaction(anyone, {}, (ctx) => findForStart(ctx, body))
   const { token, hash } = mintToken('flow')
   const egress = await installation.egress()
-  const authorizationUrl = await askProvider(egress, found.client, body.redirect_uri, bindingOf(token))
+  const isFresh = body.purpose === 'STEP_UP'
+  const authorizationUrl = await askProvider(egress, found.client, body.redirect_uri, bindingOf(token), isFresh)
   return { ...found, token, hash, authorizationUrl }
 }
 
@@ -90,16 +94,22 @@ async function findForStart(
   })
 }
 
-async function askProvider(egress: Egress, client: OidcClient, redirectUri: string, binding: Binding): Promise<string> {
+async function askProvider(
+  egress: Egress,
+  client: OidcClient,
+  redirectUri: string,
+  binding: Binding,
+  isFresh: boolean,
+): Promise<string> {
   const { authorizationUrl } = await import('../../../kernel/egress/oidc.ts')
-  return authorizationUrl(egress, client, redirectUri, binding).catch((error: unknown) => {
+  return authorizationUrl(egress, client, redirectUri, binding, { isFresh }).catch((error: unknown) => {
     if (!isProviderFailure(error)) throw error
     throw new Problem('identity_provider.unavailable', {}, { headers: { 'retry-after': '30' } })
   })
 }
 
 /** Whether the provider or the egress guard failed, and not our own code. */
-export const isProviderFailure = (error: unknown) =>
+const isProviderFailure = (error: unknown) =>
   error instanceof Error && (error.name === 'OidcFailure' || error.name === 'EgressRefused')
 
 /** Stores the flow. Refuses tenant_suspended. */
@@ -112,9 +122,9 @@ export async function startOidc(
   const expires = await ctx.inWorkspace(tenantId, () =>
     admitted(ctx.tx, { workspace: tenantId }, async () => {
       const [flow] = await ctx.tx<{ expires_at: string }[]>`
-        insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, invitation_id, expires_at)
-        values (${tenantId}, ${newId()}, ${begun.hash}, ${begun.providerScope}, ${body.provider_id}, ${body.redirect_uri},
-                ${begun.invitationId}, now() + make_interval(mins => ${flowMinutes}))
+        insert into sign_in_flow (tenant_id, id, hash, purpose, provider_scope, provider_id, redirect_uri, invitation_id, expires_at)
+        values (${tenantId}, ${newId()}, ${begun.hash}, ${body.purpose}, ${begun.providerScope}, ${body.provider_id},
+                ${body.redirect_uri}, ${begun.invitationId}, now() + make_interval(mins => ${flowMinutes}))
         returning expires_at`
       return flow?.expires_at ?? ''
     }),
@@ -128,26 +138,83 @@ export interface FlowRow {
   readonly provider_id: string
   readonly redirect_uri: string
   readonly invitation_id: string | null
+  readonly purpose: FlowPurpose
+  readonly began_at: string
   /** The account that the provider has already named; only its own second factor is missing. */
   readonly proved_account_id: string | null
 }
 
 /**
- * Spends a flow, in a transaction of its own: of two callbacks at once exactly one continues. Refuses
- * auth.sign_in_failed.
+ * Spends a flow, in a transaction of its own: of two callbacks at once exactly one continues. One for another purpose, or
+ * with another state, is spent and serves nothing. Refuses auth.sign_in_failed.
  */
-export async function spendFlow(installation: Installation, flowToken: string, state: string): Promise<FlowRow> {
+async function spendFlow(
+  installation: Installation,
+  { flow_token: flowToken, state }: Pick<Brought, 'flow_token' | 'state'>,
+  purpose: FlowPurpose,
+): Promise<FlowRow> {
   if (!isTokenShaped(flowToken, 'flow')) refuse('auth.sign_in_failed')
   const [flow] = await installation.transaction(
     anyone,
     {},
     ({ tx }) => tx<FlowRow[]>`
       update sign_in_flow set used_at = now() where hash = ${hashToken(flowToken)} and used_at is null and expires_at > now()
-      returning tenant_id, id, provider_id, redirect_uri, invitation_id, proved_account_id`,
+      returning tenant_id, id, purpose, began_at, provider_id, redirect_uri, invitation_id, proved_account_id`,
   )
-  if (!flow || !isSame(state, bindingOf(flowToken).state)) refuse('auth.sign_in_failed')
+  if (flow?.purpose !== purpose || !isSame(state, bindingOf(flowToken).state)) refuse('auth.sign_in_failed')
   return flow
 }
+
+/** What the browser brought back, and the token that its session kept. */
+export interface Brought {
+  readonly flow_token: string
+  readonly code: string
+  readonly state: string
+  readonly iss?: string | undefined
+}
+
+/** The flow, and the provider's claims about the person; undefined claims if an earlier call already received them. */
+export interface Returned {
+  readonly flow: FlowRow
+  readonly claims: Claims | undefined
+}
+
+/**
+ * Spends the flow and asks the provider, with no transaction open. `checks`: what has to be so before the provider is asked.
+ * Refuses auth.sign_in_failed, secret.unavailable.
+ */
+export async function redeemFor(
+  installation: Installation,
+  brought: Brought,
+  purpose: FlowPurpose,
+  checks: (flow: FlowRow) => void = () => {},
+): Promise<Returned> {
+  const flow = await spendFlow(installation, brought, purpose)
+  checks(flow)
+  if (flow.proved_account_id !== null) return { flow, claims: undefined }
+  const client = await installation.transaction(anyone, {}, (ctx) => clientFor(ctx, flow))
+  if (!client) refuse('auth.sign_in_failed')
+  const egress = await installation.egress()
+  const { redeem } = await import('../../../kernel/egress/oidc.ts')
+  const { flow_token, code, state, iss } = brought
+  const claims = await redeem(
+    egress,
+    client,
+    { redirectUri: flow.redirect_uri, code, state, iss },
+    bindingOf(flow_token),
+  ).catch((error: unknown) => {
+    if (!isProviderFailure(error)) throw error
+    return refuse('auth.sign_in_failed')
+  })
+  return { flow, claims }
+}
+
+/** Undefined where the workspace has switched the provider off since, or its offer has ended. */
+const clientFor = (ctx: Ctx, { tenant_id, provider_id }: FlowRow): Promise<OidcClient | undefined> =>
+  ctx.inWorkspace(tenant_id, async () => {
+    const row = await holdProviderInForce(ctx, tenant_id, provider_id)
+    return row && inScope(ctx, row.tenant_id, () => clientOf(ctx, row))
+  })
 
 /**
  * Makes a spent flow usable again, for a person who must still show the second factor of the account that the provider

@@ -3,6 +3,8 @@
 import type { Claims } from '../../../kernel/egress/oidc.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { newId } from '../../../kernel/values/id.ts'
+import { dateNow } from '../../../kernel/values/time.ts'
+import { tellAccount } from '../../mail/jobs.ts'
 import type { ProviderRow } from './provider-row.ts'
 
 /** A person who comes back from a provider: the workspace, the provider, and its claims about the person. */
@@ -13,15 +15,19 @@ export interface Arrival {
   readonly invitationId: string | null
 }
 
-/** Connects the account with the identity in the claims, for this provider. */
-export async function connect(ctx: Ctx, { tenantId, provider, claims }: Arrival, accountId: string): Promise<void> {
+/** Connects the account with the identity in the claims, for this provider; answers the trail's entry. */
+export async function connect(ctx: Ctx, { tenantId, provider, claims }: Arrival, accountId: string): Promise<string> {
   await ctx.tx`
     insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject, email)
     values (${tenantId}, ${newId()}, ${provider.id}, ${accountId}, ${claims.iss}, ${claims.sub}, ${textOf(claims['email'])})
     on conflict (tenant_id, provider_id, issuer, subject) do nothing`
   const provider_id = provider.id
-  await ctx.record('identity.account.connected', { id: accountId, provider_id }, { provider_id })
+  return ctx.record('identity.account.connected', { id: accountId, provider_id }, { provider_id })
 }
+
+/** Mails the account that its identities changed, as the trail's entry says. */
+export const tellIdentities = (ctx: Ctx, tenantId: string, accountId: string, noticeId: string): Promise<void> =>
+  tellAccount(ctx, { tenantId, accountId, noticeId, name: 'provider_changed', at: dateNow().toISOString() })
 
 /** Records in the trail, and as an event, that a person joined. */
 export async function tellJoined(

@@ -17,6 +17,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { writeWords } from '../../access/account-words.ts'
+import { findHolder, lockAddress, writeFirstAddress } from '../../access/addresses.ts'
 import { joinGroup } from '../../access/group-rows.ts'
 import { type Arrival, nameIn, tellJoined } from './joining.ts'
 import type { ProviderRow } from './provider-row.ts'
@@ -55,13 +56,14 @@ export async function createNewcomer(
   { tenantId, provider, claims }: Arrival,
   address: string,
 ): Promise<string | undefined> {
+  await lockAddress(ctx, tenantId, address)
+  if ((await findHolder(ctx, tenantId, address)) !== null) return undefined
   const accountId = newId()
   const name = nameIn(claims)
-  const created = await ctx.tx`
+  await ctx.tx`
     insert into account (tenant_id, id, kind, state, email, email_fold, display_name, joined_at)
-    values (${tenantId}, ${accountId}, 'PERSON', 'ACTIVE', ${address}, ${caseFold(address)}, ${name}, now())
-    on conflict on constraint account_address_taken do nothing`
-  if (created.count === 0) return undefined
+    values (${tenantId}, ${accountId}, 'PERSON', 'ACTIVE', ${address}, ${caseFold(address)}, ${name}, now())`
+  await writeFirstAddress(ctx, { tenantId, accountId }, { email: address, isConfirmed: true })
   writeWords(ctx, tenantId, accountId, { display_name: name, email: address })
 
   const { newcomer_group_id: groupId } = provider

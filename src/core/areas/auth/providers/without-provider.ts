@@ -31,7 +31,7 @@ export async function listAccountsWithoutProvider(
   const after = pageStart(ctx, list, cursor)
   const inForce = (await providersInForce(ctx, tenantId)).map(({ id }) => id)
   const rows = await tx<PersonRow[]>`
-    select a.id, a.email, a.display_name, ${roleOnWorkspace(tx)} as role, a.password_hash is not null as has_password
+    select a.id, coalesce(a.email, a.sign_in_name) as email, a.display_name, ${roleOnWorkspace(tx)} as role, a.password_hash is not null as has_password
     from account a
     where a.tenant_id = ${tenantId} and a.id > ${after ?? firstId}::uuid and a.kind = 'PERSON' and a.state = 'ACTIVE'
       and not exists (select from connected_identity c where c.tenant_id = a.tenant_id and c.account_id = a.id

@@ -13,6 +13,7 @@ import type {
   WorkspaceProvider,
 } from '../../../contract/providers/operations.ts'
 import { installationScope } from '../../../contract/vocabulary.ts'
+import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { unbindGroups } from '../../access/group-rows.ts'
@@ -44,6 +45,14 @@ async function switchedOn(ctx: Ctx, tenantId: string): Promise<ReadonlySet<strin
   return new Set(rows.map(({ provider_id }) => provider_id))
 }
 
+/** A provider as the workspace has it. */
+export const shownIn = async (ctx: Ctx, row: ProviderRow): Promise<WorkspaceProvider> =>
+  shown(row, (await switchedOn(ctx, ctx.account.tenantId)).has(row.id))
+
+/** Own providers come one after another, until the commit. */
+export const lockList = ({ tx, account }: Ctx): Promise<unknown> =>
+  tx`select pg_advisory_xact_lock(${lockClasses.ownProviders}, hashtext(${account.tenantId}))`
+
 const shown = (row: ProviderRow, offered: boolean): WorkspaceProvider => ({
   ...row,
   owner: row.tenant_id === installationScope ? 'INSTALLATION' : 'WORKSPACE',
@@ -58,6 +67,7 @@ export async function createProvider(
 ): Promise<WorkspaceProvider> {
   const { tenantId } = ctx.account
   if (settled.enabled === false) refuse('identity_provider.withdraw_instead')
+  void lockList(ctx)
   await checkGroup(ctx, tenantId, settled.newcomerGroupId)
   const id = newId()
 
@@ -87,7 +97,7 @@ export async function changeProvider(
   await updateProvider(ctx, tenantId, providerId, settled)
   await ctx.audit('identity_provider.changed', evidence(providerId, settled))
 
-  return shown(await reread(ctx, tenantId, providerId), (await switchedOn(ctx, tenantId)).has(providerId))
+  return shownIn(ctx, await reread(ctx, tenantId, providerId))
 }
 
 /**

@@ -24,7 +24,7 @@ import type { AccountActor } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
 import { tellAccount } from '../../mail/jobs.ts'
-import { endOtherSessions, voidStepUps } from '../sign-in/session.ts'
+import { endOtherSessions, voidProofs } from '../sign-in/session.ts'
 import { makeCodes } from './recovery-codes.ts'
 import { newSecret, stepOf, uriOf } from './totp.ts'
 import { findFactor, placeOf } from './verification.ts'
@@ -105,7 +105,7 @@ async function begin(ctx: Ctx, actor: AccountActor): Promise<Answer<typeof ops.e
     insert into second_factor (tenant_id, id, account_id) values (${tenantId}, ${id}, ${accountId})
     returning created_at + make_interval(mins => ${pendingMinutes}) as expires_at`
   const [names] = await ctx.tx<{ email: string | null; display_name: string }[]>`
-    select a.email, t.display_name from account a join tenant t on t.id = a.tenant_id
+    select coalesce(a.email, a.sign_in_name) as email, t.display_name from account a join tenant t on t.id = a.tenant_id
     where a.tenant_id = ${tenantId} and a.id = ${accountId}`
   if (!begun || !names) throw new Error('an enrolment that was begun is gone')
   await storeSealed(ctx, placeOf(actor, id), secret)
@@ -126,7 +126,7 @@ async function putInForce(ctx: Ctx, actor: AccountActor, code: string): Promise<
     update second_factor set confirmed_at = now(), last_step = ${step}
     where tenant_id = ${actor.tenantId} and id = ${pending.id} and created_at > now() - make_interval(mins => ${pendingMinutes})`
   if (confirmed.count === 0) refuse('auth.second_factor_not_begun')
-  await voidStepUps(ctx, actor)
+  await voidProofs(ctx, actor)
 }
 
 /** Removes the row and its sealed secret. */

@@ -13,10 +13,10 @@ import { refuse, refuseMember } from '../../../contract/problem.ts'
 import type { secondFactorOperations as ops } from '../../../contract/second-factor/operations.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
-import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
+import { accountWithAddress } from '../../access/addresses.ts'
 import { tellAccount } from '../../mail/jobs.ts'
-import { voidStepUps } from '../sign-in/session.ts'
+import { voidProofs } from '../sign-in/session.ts'
 import { isFactorDemanded } from './demand.ts'
 import { lockOwn, removeFactor } from './enrolment.ts'
 import { type Holder, makeCodes, voidCodes } from './recovery-codes.ts'
@@ -27,7 +27,7 @@ export async function regenerateRecoveryCodes(ctx: Ctx): Promise<Answer<typeof o
   const actor = await lockOwn(ctx)
   if (!(await findFactor(ctx, actor, 'in force'))) refuse('auth.second_factor_absent')
   const codes = await makeCodes(ctx, actor)
-  await voidStepUps(ctx, actor)
+  await voidProofs(ctx, actor)
   await tell(ctx, actor, 'recovery_codes_made')
   return { recovery_codes: codes }
 }
@@ -51,7 +51,7 @@ async function remove(ctx: Ctx, holder: Holder): Promise<void> {
   await removeFactor(ctx, holder, inForce.id)
   if (pending) await removeFactor(ctx, holder, pending.id)
   await voidCodes(ctx, holder)
-  await voidStepUps(ctx, holder)
+  await voidProofs(ctx, holder)
   await tell(ctx, holder, 'second_factor_off')
 }
 
@@ -102,7 +102,7 @@ async function findTarget(
     where (${tenantId ?? null}::uuid is null or a.tenant_id = ${tenantId ?? null}::uuid)
       and (${account_id ?? null}::uuid is null or a.id = ${account_id ?? null}::uuid)
       and (${workspace ?? null}::text is null or t.slug = ${workspace ?? null})
-      and (${email === undefined ? null : caseFold(email)}::text is null or a.email_fold = ${email === undefined ? null : caseFold(email)})
+      ${email === undefined ? ctx.tx.part`` : ctx.tx.part`and a.id = ${accountWithAddress(ctx.tx, ctx.tx.part`t.id`, email)}`}
     limit 1`
   return found
 }

@@ -1,8 +1,7 @@
 /**
- * Sessions: sign-in, refresh, sign-out.
+ * Sessions: sign-in, list, sign-out.
  *
- *    sign-in ─▶ session ── access token (minutes), refresh token (one use)
- *                 │  └─ refresh ─▶ a new pair; the old refresh token is used up
+ *    sign-in ─▶ session ── access token (minutes), refresh token (one use; refresh.ts)
  *                 ├─ revoked: by sign-out, by a password change, or because a used
  *                 │  refresh token came back (somebody else holds a copy)
  *                 └─ over: nobody used it for session_idle_minutes, or session_absolute_hours
@@ -11,26 +10,33 @@
  * Spec: decisions 2, Tokens and shapes; InstanceSettings (two session bounds).
  */
 
+import type { waysIn } from '../../../contract/auth/devices.ts'
 import type { sessionOperations as ops, Session } from '../../../contract/auth/operations.ts'
 import type { Answer, Received } from '../../../contract/operation.ts'
-import { Problem, refuse } from '../../../contract/problem.ts'
+import { refuse } from '../../../contract/problem.ts'
 import type { SignInValues } from '../../../contract/settings/defaults.ts'
-import { admitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { lockGateShared, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
 import { lastId, pageOfRows, pageStart } from '../../../kernel/transaction/page.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { timeNow } from '../../../kernel/values/time.ts'
-import { hashToken, isTokenShaped, mintToken } from '../../../kernel/values/token.ts'
-import { hasRole } from '../../access/held-role.ts'
+import { mintToken } from '../../../kernel/values/token.ts'
 import { readSettings } from '../../settings/settings.ts'
 
+/** How somebody signed in; with a provider, which one. */
+export type CameBy =
+  | { readonly way: Exclude<(typeof waysIn)[number], 'PROVIDER'> }
+  | { readonly way: 'PROVIDER'; readonly providerId: string }
+
 /** Opens a session of an account in the workspace in force. */
-export async function startSession(ctx: Ctx, tenantId: string, accountId: string): Promise<Session> {
+export async function startSession(ctx: Ctx, tenantId: string, accountId: string, by: CameBy): Promise<Session> {
   const id = newId()
   const { signIn } = await readSettings(ctx)
+  const device = ctx.actor.kind === 'ANYONE' ? (ctx.actor.device ?? null) : null
+  const providerId = by.way === 'PROVIDER' ? by.providerId : null
   const [, tokens] = await Promise.all([
-    ctx.tx`insert into session (tenant_id, id, account_id) values (${tenantId}, ${id}, ${accountId})`,
+    ctx.tx`
+      insert into session (tenant_id, id, account_id, device_family, way, provider_id)
+      values (${tenantId}, ${id}, ${accountId}, ${device}, ${by.way}, ${providerId})`,
     issueTokens(ctx, tenantId, accountId, { id, createdAt: timeNow() }, signIn),
     ctx.record('identity.session.started', { id, account_id: accountId }, { account_id: accountId }),
   ])
@@ -56,7 +62,8 @@ export function tokenLives(
   return { access, refresh: Math.min(now + lives.sessionRefreshDays * 24 * 60 * minute, access + idle, end) }
 }
 
-async function issueTokens(
+/** Writes a pair of tokens of the session. */
+export async function issueTokens(
   ctx: Ctx,
   tenantId: string,
   accountId: string,
@@ -102,82 +109,8 @@ async function issueTokens(
 /** A session's scopes cover the workspace, never the installation. */
 const sessionScopes = 'workspace:read workspace:write workspace:admin'
 
-interface RefreshRow {
-  readonly tenant_id: string
-  readonly id: string
-  readonly account_id: string
-  readonly session_id: string
-  readonly is_used: boolean
-  readonly created_at: string
-  readonly is_over: boolean
-}
-
-/**
- * Exchanges a refresh token for a new pair. A used one revokes its session. Refuses auth.unauthenticated,
- * installation.recovering, tenant_suspended.
- */
-export async function refreshSession(
-  ctx: Ctx,
-  { body }: Received<typeof ops.refreshSession>,
-): Promise<Session | Problem> {
-  if (!isTokenShaped(body.refresh_token, 'refresh')) refuse('auth.unauthenticated')
-  const { signIn: bounds } = await readSettings(ctx)
-  const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
-  const hash = hashToken(body.refresh_token)
-  void lockGateShared(ctx.tx) // before the rows: an admission locks in this order too
-  holdSessionOf(ctx, hash)
-  const [found] = await ctx.tx<RefreshRow[]>`
-    select c.tenant_id, c.id, c.account_id, c.session_id, c.used_at is not null as is_used, s.created_at,
-           (${idle} > 0 and s.last_used_at <= now() - make_interval(mins => ${idle}))
-           or (${absolute} > 0 and s.created_at <= now() - make_interval(hours => ${absolute})) as is_over
-    from credential c
-    join session s on s.tenant_id = c.tenant_id and s.id = c.session_id and s.revoked_at is null
-    join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
-    where c.hash = ${hash} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now() and ${hasRole(ctx.tx)}
-    for update of c, s`
-  if (!found) refuse('auth.unauthenticated')
-  await refuseWhileGated(ctx.tx, found.account_id)
-
-  return ctx.inWorkspace(found.tenant_id, () =>
-    admitted(ctx.tx, { workspace: found.tenant_id }, async () => {
-      if (found.is_used) {
-        await revokeSession(ctx, found.tenant_id, found.session_id, 'refresh_token_reused')
-        // Returned, not thrown: the revocation must be committed.
-        return new Problem('auth.unauthenticated')
-      }
-      if (found.is_over) {
-        await revokeSession(ctx, found.tenant_id, found.session_id, 'bound_reached')
-        return new Problem('auth.unauthenticated')
-      }
-      const [, , tokens] = await Promise.all([
-        ctx.tx`update credential set used_at = now() where tenant_id = ${found.tenant_id} and id = ${found.id}`,
-        ctx.tx`update credential set revoked_at = now() where tenant_id = ${found.tenant_id} and session_id = ${found.session_id} and kind = 'SESSION' and revoked_at is null`,
-        issueTokens(
-          ctx,
-          found.tenant_id,
-          found.account_id,
-          { id: found.session_id, createdAt: Date.parse(found.created_at) },
-          bounds,
-        ),
-        ctx.tx`update session set last_used_at = now() where tenant_id = ${found.tenant_id} and id = ${found.session_id}`,
-      ])
-      return tokens
-    }),
-  )
-}
-
-/**
- * Takes the locks of a refresh in the same order as the end of credentials (ending.ts): account, session, then the
- * token.
- */
-function holdSessionOf({ tx }: Ctx, hash: Buffer): void {
-  const named = tx.part`c.hash = ${hash} and c.kind = 'REFRESH'`
-  void tx`select 1 from account a join credential c on a.tenant_id = c.tenant_id and a.id = c.account_id where ${named} for key share of a`
-  void tx`select 1 from session s join credential c on s.tenant_id = c.tenant_id and s.id = c.session_id where ${named} for update of s`
-}
-
 /** Ends a session and every token of it, in the workspace in force. */
-async function revokeSession(ctx: Ctx, tenantId: string, sessionId: string, reason: string): Promise<void> {
+export async function revokeSession(ctx: Ctx, tenantId: string, sessionId: string, reason: string): Promise<void> {
   await Promise.all([
     ctx.tx`update session set revoked_at = now() where tenant_id = ${tenantId} and id = ${sessionId} and revoked_at is null`,
     ctx.tx`update credential set revoked_at = now() where tenant_id = ${tenantId} and session_id = ${sessionId} and revoked_at is null`,
@@ -203,9 +136,15 @@ export async function endOtherSessions(
   return others.length
 }
 
-/** Voids the account's unspent step-ups: the password or the factor behind them may have changed. */
-export const voidStepUps = (ctx: Ctx, { tenantId, accountId }: Owner): Promise<unknown> =>
-  ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
+/** Voids what the account has proved so far: the password or the factor behind it may have changed. The account is locked. */
+export const voidProofs = ({ tx }: Ctx, { tenantId, accountId }: Owner): Promise<unknown> =>
+  Promise.all([
+    tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`,
+    tx`update sign_in_challenge set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`,
+    tx`
+      update session set elevated_at = null, elevated_until = null
+      where tenant_id = ${tenantId} and account_id = ${accountId} and elevated_until is not null`,
+  ])
 
 const sessions = { operation: 'listSessions' }
 
@@ -216,8 +155,8 @@ export async function listSessions(
 ): Promise<Answer<typeof ops.listSessions>> {
   const actor = ctx.account
   const before = pageStart(ctx, sessions, cursor)
-  const rows = await ctx.tx.last<{ id: string; created_at: string; last_used_at: string; is_current: boolean }[]>`
-    select s.id, s.created_at, s.last_used_at, s.id = ${actor.bearerId} as is_current from session s
+  const rows = await ctx.tx.last<Answer<typeof ops.listSessions>['data']>`
+    select s.id, s.device_family, s.way, s.provider_id, s.created_at, s.last_used_at, s.id = ${actor.bearerId} as is_current from session s
     where s.tenant_id = ${actor.tenantId} and s.account_id = ${actor.accountId} and s.id < ${before ?? lastId}::uuid and s.revoked_at is null
       and exists (select 1 from credential c where c.tenant_id = s.tenant_id and c.session_id = s.id
                   and c.kind = 'REFRESH' and c.used_at is null and c.expires_at > now())

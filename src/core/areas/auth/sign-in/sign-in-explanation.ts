@@ -59,7 +59,7 @@ const explained = ({ way, isOpen, because, decidedBy, until, needsNewPassword }:
   because,
   decided_by: decidedBy && { ...decidedBy, value: writable(decidedBy.value) },
   until,
-  needs_new_password: needsNewPassword,
+  needs_new_password: needsNewPassword !== null,
 })
 
 const explainedProvider = ({ provider, isOpen, because, decidedBy, until }: ProviderWay): ExplainedWay => ({

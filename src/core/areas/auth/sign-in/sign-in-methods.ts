@@ -18,6 +18,7 @@ import type { Role } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
+import { accountSigningIn } from '../../access/addresses.ts'
 import { hasRole } from '../../access/held-role.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 import {
@@ -37,6 +38,7 @@ export type ClosedBecause =
   | 'no_role'
   | 'switched_off'
   | 'no_password'
+  | 'start_password_ended'
   | 'locked'
 
 /** One way to sign in, and whether it is open now. */
@@ -48,8 +50,8 @@ export interface WayIn {
   readonly decidedBy: ({ readonly name: SwitchName } & SwitchInForce) | null
   /** When the opening or the lock ends. */
   readonly until: string | null
-  /** The password is too old: it is accepted only together with a new one. */
-  readonly needsNewPassword: boolean
+  /** The password is accepted only together with a new one: it is a start password, or too old. */
+  readonly needsNewPassword: 'START' | 'AGE' | null
 }
 
 /** The facts about the address of a sign-in. */
@@ -75,8 +77,14 @@ export interface SignInFacts {
 
 export interface SignInAccount {
   readonly id: string
+  /** The address that was given, as a row of the account; null: an account of older code has none. */
+  readonly addressId: string | null
+  /** Whether somebody has shown that mail to that address is read. */
+  readonly isConfirmed: boolean
   readonly state: AccountState
   readonly passwordHash: string | null
+  /** Whether the password is a start password that still serves; null: it is none. */
+  readonly startServes: boolean | null
   /** By the database's clock; null for an account that never had one. */
   readonly passwordAgeDays: number | null
   /** The role on the workspace, its own or a group's; null if the account has none there. */
@@ -91,6 +99,9 @@ interface SignInRow {
   readonly workspace_state: TenantState
   readonly opened_until: string | null
   readonly account_id: string | null
+  readonly address_id: string | null
+  readonly is_confirmed: boolean
+  readonly start_serves: boolean | null
   readonly state: SignInAccount['state'] | null
   readonly password_hash: string | null
   readonly password_age_days: number | null
@@ -108,12 +119,13 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
   const switches = switchesOf(await readDecisions(ctx))
   const [row] = await ctx.asInstallation(
     () => ctx.tx<SignInRow[]>`
-      select t.id as tenant_id, t.state as workspace_state, o.until as opened_until, a.id as account_id, a.state, a.password_hash,
+      select t.id as tenant_id, t.state as workspace_state, o.until as opened_until, a.id as account_id, d.id as address_id, (d.id is null or d.confirmed_at is not null) as is_confirmed, a.state, a.password_hash, a.start_password_until > now() as start_serves,
              date_part('epoch', now() - coalesce(a.password_changed_at, a.created_at)) / 86400 as password_age_days,
              ${roleOnWorkspace(ctx.tx)} as role, ${hasRole(ctx.tx)} as has_role, r.account_id is not null as is_operator, now() as now
       from tenant t
       left join password_opening o on o.tenant_id = t.id and o.opened_at <= now() and now() < o.until
-      left join account a on a.tenant_id = t.id and a.email_fold = ${caseFold(email)}
+      left join account a on a.tenant_id = t.id and a.id = ${accountSigningIn(ctx.tx, ctx.tx.part`t.id`, email)}
+      left join account_address d on d.tenant_id = t.id and d.held_fold = ${caseFold(email)}
       left join operator r on r.account_id = a.id
       where t.slug = ${slug}`,
   )
@@ -137,12 +149,26 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
 }
 
 function accountOf(row: SignInRow): SignInAccount | undefined {
-  const { account_id: id, state, password_hash, password_age_days, role, has_role, is_operator } = row
+  const {
+    account_id: id,
+    address_id,
+    is_confirmed,
+    start_serves,
+    state,
+    password_hash,
+    password_age_days,
+    role,
+    has_role,
+    is_operator,
+  } = row
   if (id === null || state === null) return undefined
   return {
     id,
+    addressId: address_id,
+    isConfirmed: is_confirmed,
     state,
     passwordHash: password_hash,
+    startServes: start_serves,
     passwordAgeDays: password_hash === null ? null : password_age_days,
     role,
     hasRole: has_role,
@@ -163,9 +189,10 @@ export function passwordWay(facts: SignInFacts): WayIn {
       decidedBy: { name: 'password_lockout_attempts', ...switches.password_lockout_attempts },
     })
   if (!account) return closed('account_unknown')
-  if (account.state !== 'ACTIVE') return closed('account_not_active')
+  if (!canSignIn(account)) return closed('account_not_active')
   if (!account.hasRole) return closed('no_role')
   if (account.passwordHash === null) return closed('no_password')
+  if (account.startServes === false) return closed('start_password_ended')
 
   const opened = isOpened(facts)
   const longest = switches.password_max_age_days.value
@@ -175,13 +202,29 @@ export function passwordWay(facts: SignInFacts): WayIn {
     because: opened ? 'password_opening' : facts.fallsBack ? 'provider_ended' : 'allowed',
     decidedBy: opened || facts.fallsBack ? null : { name: 'password_enabled', ...switches.password_enabled },
     until: opened ? facts.openedUntil : null,
-    needsNewPassword: longest > 0 && (account.passwordAgeDays ?? 0) >= longest,
+    needsNewPassword: account.startServes
+      ? 'START'
+      : longest > 0 && (account.passwordAgeDays ?? 0) >= longest
+        ? 'AGE'
+        : null,
   }
 }
+
+/** Whether the state of the account lets it sign in with its password: of one that waits a start password that serves. */
+export const canSignIn = ({ state, startServes }: Pick<SignInAccount, 'state' | 'startServes'>): boolean =>
+  state === 'ACTIVE' || (state === 'INVITED' && startServes === true)
 
 /** Whether the switches allow passwords, apart from a temporary opening. The workspace's role is in force. */
 export const passwordsServe = async (ctx: Ctx, tenantId: string): Promise<boolean> =>
   switchAgainstPasswords(await readSwitches(ctx)) === undefined || isLeftOutside(ctx, tenantId)
+
+/** The same with an opening of the workspace. */
+export async function passwordsServeNow(ctx: Ctx, tenantId: string): Promise<boolean> {
+  if (await passwordsServe(ctx, tenantId)) return true
+  const opened = await ctx.tx`
+    select 1 from password_opening o where o.tenant_id = ${tenantId} and o.opened_at <= now() and now() < o.until`
+  return opened.length > 0
+}
 
 /** The switch that forbids passwords, unless the workspace has an opening or no other way to sign in is left. */
 export function switchedOff(
@@ -206,6 +249,6 @@ const closed = (because: ClosedBecause, more: Partial<WayIn> = {}): WayIn => ({
   because,
   decidedBy: null,
   until: null,
-  needsNewPassword: false,
+  needsNewPassword: null,
   ...more,
 })

@@ -13,7 +13,7 @@
 
 import type { sessionOperations as ops, Session } from '../../../contract/auth/operations.ts'
 import type { Received } from '../../../contract/operation.ts'
-import { Problem, refuse } from '../../../contract/problem.ts'
+import { Problem, refuse, refuseMember } from '../../../contract/problem.ts'
 import { admitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { refuseWhileGated } from '../../../kernel/transaction/gate.ts'
@@ -25,9 +25,12 @@ import { hasherFor } from '../password/hashing-lane.ts'
 import { hashNewPassword, writePassword } from '../password/new-password.ts'
 import { isPassword } from '../password/password.ts'
 import { type Given, refusalOfFactor } from '../second-factor/verification.ts'
+import { asksForFactor, withChallenge } from './challenge.ts'
 import { startSession } from './session.ts'
 import { countFailure, forgetFailures, secondsLocked, takeTurn } from './sign-in-lock.ts'
-import { passwordWay, readSignIn, type SignInFacts } from './sign-in-methods.ts'
+import { canSignIn, passwordWay, readSignIn, type SignInAccount, type SignInFacts } from './sign-in-methods.ts'
+
+type SignInNeed = ReturnType<typeof passwordWay>['needsNewPassword']
 
 /** The result of checking an address and a password before the transaction. */
 export type Proved =
@@ -39,7 +42,7 @@ export type Proved =
       readonly facts: SignInFacts
       readonly accountId: string
       readonly passwordHash: string | null
-      readonly needsNewPassword: boolean
+      readonly needsNewPassword: SignInNeed
     }
 
 /** Checks the password with no transaction open: the hash takes 30 ms, which is too long to hold a connection. */
@@ -59,7 +62,10 @@ async function provePassword(
   if (way.because === 'switched_off') return { is: 'refused', problem: new Problem('auth.password_disabled') }
   if (facts.lockedSeconds > 0) return { is: 'refused', problem: locked(facts.lockedSeconds) }
 
-  const account = facts.account?.state === 'ACTIVE' && facts.account.hasRole ? facts.account : undefined
+  const account =
+    facts.account && canSignIn(facts.account) && facts.account.startServes !== false && facts.account.hasRole
+      ? facts.account
+      : undefined
   const hasher = hasherFor(actor, facts.workspaceState === null ? workspace : facts.tenantId)
   const isRight = await isPassword(hasher, password, account?.passwordHash)
   return account && isRight
@@ -85,8 +91,13 @@ export async function signIn(
 ): Promise<Session | Problem> {
   const verdict = await askVerdict(ctx, proved)
   if (verdict instanceof Problem) return verdict
-  if (verdict.needsNewPassword) refuse('auth.password_expired')
-  return enter(ctx, verdict, body, () => startSession(ctx, verdict.facts.tenantId, verdict.accountId))
+  if (verdict.needsNewPassword) refuse('auth.password_expired', { because: verdict.needsNewPassword })
+  const { accountId } = verdict
+  const { tenantId } = verdict.facts
+  const outcome = await enter(ctx, verdict, body, () => startSession(ctx, tenantId, accountId, { way: 'PASSWORD' }))
+  return asksForFactor(outcome)
+    ? ctx.inWorkspace(tenantId, () => withChallenge(ctx, { tenantId, accountId }, outcome))
+    : outcome
 }
 
 /**
@@ -151,12 +162,18 @@ async function stillProved(
   given: Given,
 ): Promise<Problem | undefined> {
   const [[row], isHere] = await Promise.all([
-    ctx.tx<{ password_hash: string | null; state: string }[]>`
-      select password_hash, state from account where tenant_id = ${tenantId} and id = ${accountId} for update`,
+    ctx.tx<StandingRow[]>`
+      select password_hash, state, start_password_until > now() as "startServes" from account
+      where tenant_id = ${tenantId} and id = ${accountId} for update`,
     holdsRole(ctx, tenantId, accountId),
   ])
-  if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE' || !isHere) refuse('auth.sign_in_failed')
+  if (row?.password_hash !== passwordHash || !canSignIn(row) || row.startServes === false || !isHere)
+    refuse('auth.sign_in_failed')
   return refusalOfFactor(ctx, { tenantId, accountId }, given, 'SECOND_FACTOR')
+}
+
+interface StandingRow extends Pick<SignInAccount, 'state' | 'startServes'> {
+  readonly password_hash: string | null
 }
 
 const locked = (seconds: number) =>
@@ -177,6 +194,9 @@ export async function proveWithNewPassword(
 ): Promise<ProvedWithNew> {
   const proved = await provePassword(installation, actor, body)
   if (proved.is !== 'right') return { proved, newHash: null }
+  // Whoever handed it over knows it, whatever the switch for earlier passwords says.
+  if (proved.needsNewPassword === 'START' && body.new_password === body.password)
+    refuseMember('/new_password', 'password.used_before', { history: 1 })
   const { tenantId } = proved.facts
   const names = await installation.transaction(anyone, { tenantId, readOnly: true }, (ctx) =>
     ownNames(ctx, tenantId, proved.accountId),
@@ -188,7 +208,8 @@ export async function proveWithNewPassword(
 }
 
 /**
- * Signs in and replaces the password; every other session ends. Refuses what signIn refuses but auth.password_expired.
+ * Signs in and replaces the password; every other session ends. Replacing a start password activates the account. Refuses
+ * what signIn refuses but auth.password_expired.
  */
 export async function signInWithNewPassword(
   ctx: Ctx,
@@ -204,6 +225,15 @@ export async function signInWithNewPassword(
     await writePassword(ctx, tenantId, accountId, newHash)
     await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
     await ctx.record('identity.account.password_changed', { id: accountId })
-    return startSession(ctx, tenantId, accountId)
+    if (verdict.needsNewPassword === 'START') await activate(ctx, tenantId, accountId)
+    return startSession(ctx, tenantId, accountId, { way: 'PASSWORD' })
   })
+}
+
+/** Somebody who waited has joined; an account that has joined before stays as it is. */
+async function activate(ctx: Ctx, tenantId: string, accountId: string): Promise<void> {
+  const joined = await ctx.tx`
+    update account set state = 'ACTIVE', joined_at = now()
+    where tenant_id = ${tenantId} and id = ${accountId} and state = 'INVITED'`
+  if (joined.count > 0) await ctx.record('identity.account.joined', { id: accountId, kind: 'PERSON', state: 'ACTIVE' })
 }

@@ -31,6 +31,10 @@ export const sweeps: readonly Sweep[] = [
   { table: 'failed_attempt', key: own, since: 'at', after: '1 day' },
   { table: 'failed_sign_in', key: own, since: 'at', after: '1 day' },
   { table: 'password_reset', key: own, since: 'expires_at', after: '1 day' },
+  { table: 'address_confirmation', key: own, since: 'expires_at', after: '1 day' },
+  { table: 'account_address', key: own, since: 'ends_at', after: '1 day' },
+  { table: 'sign_in_link', key: own, since: 'expires_at', after: '1 day' },
+  { table: 'sign_in_challenge', key: own, since: 'expires_at', after: '1 day' },
   { table: 'sign_in_flow', key: own, since: 'expires_at', after: '0' },
   { table: 'invitation', key: own, since: 'expires_at', after: '0', only: 'used_at is not null' },
   {

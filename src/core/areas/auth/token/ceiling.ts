@@ -10,14 +10,15 @@
  * Spec: decisions 7, Whose ways in; docs/decisions/0375.
  */
 
-import type { Operation } from '../../../contract/operation.ts'
+import { type Operation, stepUpOf } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import { type Role, rankOf } from '../../../contract/vocabulary.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type AccountActor, isAccount } from '../../../kernel/values/actor.ts'
-import { caseFold } from '../../../kernel/values/case-fold.ts'
+import { accountWithAddress } from '../../access/addresses.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
+import { proofRequired } from './proof-required.ts'
 
 /** What a request names, as it was received. */
 type Named = Readonly<Record<string, unknown>>
@@ -41,9 +42,26 @@ export async function keepCeiling(ctx: Ctx, operation: Operation, received: Name
   const named = accountNamed(ctx, actor, actsOn, received)
   if (!named) return
   const [standing] = await findStandings(ctx, actor.tenantId, named)
-  if (standing?.id === actor.accountId) return
+  if (standing?.id === actor.accountId) return demandOwnProof(operation, actor)
   if (needs.caller === 'account' && needs.others) demandOthers(actor, needs.others)
   if (standing) refuseAbove(actor, standing, actsOn === 'account' || actsOn === 'token')
+}
+
+/**
+ * Whether the caller's elevated session serves instead of a step-up. Not where the call acts on the own account, or may: an
+ * address that turns out to be the own one is refused behind the look (`demandOwnProof`).
+ */
+export function isElevatedFor({ needs, actsOn }: Operation, actor: AccountActor, received: Named): boolean {
+  if (stepUpOf(needs) !== 'or elevated' || !actor.elevatedUntil) return false
+  if (actsOn === undefined) return true
+  const body = (received['body'] ?? {}) as Named
+  const id = received['accountId'] ?? body['account_id']
+  return typeof id === 'string' ? id !== actor.accountId : typeof body['email'] === 'string'
+}
+
+/** The own ways in take a proof, also in an elevated session. */
+function demandOwnProof({ needs }: Operation, { isProven }: AccountActor): void {
+  if (stepUpOf(needs) === 'or elevated' && !isProven) throw proofRequired()
 }
 
 /** The same for accounts of a list in the body. */
@@ -83,7 +101,7 @@ function accountNamed(
       const id = received['accountId'] ?? body['account_id']
       if (typeof id === 'string') return id === own ? undefined : tx.part`a.id = ${id}`
       const { email } = body
-      return typeof email === 'string' ? tx.part`a.email_fold = ${caseFold(email)}` : undefined
+      return typeof email === 'string' ? tx.part`a.id = ${accountWithAddress(tx, tenantId, email)}` : undefined
     }
     case 'token': {
       const id = received['tokenId'] as string

@@ -85,7 +85,7 @@ export async function endOtherTokens(ctx: Ctx, holder: Holder, ownId: string): P
 
 /**
  * Ends everything that gives the account access without a new proof: sessions, tokens and what these created, step-ups,
- * reset links, flows, an invitation.
+ * reset links, flows, an invitation, addresses that wait.
  */
 export async function endCredentials(ctx: Ctx, holder: Holder, because: string): Promise<void> {
   await lockAccount(ctx, holder)
@@ -112,7 +112,13 @@ export async function endCredentialsOf(
   await Promise.all([
     tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
     tx`update password_reset set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
+    tx`update sign_in_challenge set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
+    tx`update sign_in_link set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
     tx`update sign_in_flow set used_at = now() where tenant_id = ${tenantId} and proved_account_id in ${them} and used_at is null`,
+    tx`update address_confirmation set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
+    tx`
+      update account_address set removed_at = now(), ends_at = now()
+      where tenant_id = ${tenantId} and account_id in ${them} and held_fold is null and removed_at is null`,
     tx`update invitation set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
     ...accountIds.map((id) =>
       ctx.audit('account.credentials_ended', {

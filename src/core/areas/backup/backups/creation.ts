@@ -2,14 +2,15 @@
 import type { Backup, workspaceBackupOperations as ops } from '../../../contract/backup/backups.ts'
 import type { Answer, Received } from '../../../contract/operation.ts'
 import { refuse, refuseMember } from '../../../contract/problem.ts'
-import { isRecipient } from '../../../kernel/sealing/age.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { type Actor, accountIdOf } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { spend } from '../../settings/quotas.ts'
 import { exportQuotas } from '../export-quota.ts'
+import { vetRecipientList } from '../recipients.ts'
 import { servesWorkspace } from '../target.ts'
+import { record } from './evidence.ts'
 import { backupTenantJob } from './job.ts'
 import { type BackupRow, backupColumns, backupOf, openWorkspace, workspaceMeant } from './row.ts'
 
@@ -19,9 +20,7 @@ export async function vetRecipients(
   _actor: Actor,
   { body: { recipients = [] } }: Received<typeof ops.createBackup>,
 ): Promise<void> {
-  if (new Set(recipients).size < recipients.length) refuseMember('/recipients', 'list.unique')
-  for (const [at, recipient] of recipients.entries())
-    if (!(await isRecipient(recipient))) refuseMember(`/recipients/${at}`, 'value.format', { format: 'age-recipient' })
+  await vetRecipientList(recipients)
 }
 
 /** Refuses not_found, request.invalid, admin.tenant_deletion_underway, quota.exceeded. */
@@ -56,16 +55,4 @@ async function readBackup(ctx: Ctx, tenantId: string, id: string): Promise<Backu
   const [row] = await ctx.tx<BackupRow[]>`
     select ${backupColumns(ctx)} from backup b where b.tenant_id = ${tenantId} and b.id = ${id}`
   return row && backupOf(row)
-}
-
-/** In the workspace's trail and in the installation's journal, whoever asked. */
-export async function record(
-  ctx: Ctx,
-  tenant: { readonly id: string; readonly slug: string },
-  action: 'tenant.backup_requested' | 'tenant.backup_removed' | 'tenant.backup_verification_requested',
-  backup: { readonly id: string; readonly targetId: string },
-): Promise<void> {
-  const evidence = { subject: { kind: 'backup', id: backup.id }, params: { target_id: backup.targetId } }
-  await ctx.asInstallation(() => ctx.journal(action, { id: tenant.id, slug: tenant.slug }, evidence))
-  await ctx.inWorkspace(tenant.id, () => ctx.audit(action, evidence))
 }

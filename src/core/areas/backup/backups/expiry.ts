@@ -8,8 +8,7 @@
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import type { SystemActor } from '../../../kernel/values/actor.ts'
-import { trustedTime } from '../../items/trusted-time.ts'
-import { record } from './creation.ts'
+import { record } from './evidence.ts'
 import { lockBackups } from './row.ts'
 
 /** Of one run; the next one goes on. */
@@ -29,10 +28,8 @@ const isOver = ({ tx }: Pick<Ctx, 'tx'>, now: string) => tx.part`
     select from backup n
     where n.tenant_id = b.tenant_id and n.id > b.id and n.state = 'COMPLETE' and not n.is_damaged and n.proven_at is not null))`
 
-/** Marks them; removal.ts takes the archives. */
-export async function expireBackups(installation: Installation, worker: SystemActor): Promise<void> {
-  const trusted = await trustedTime(installation, worker)
-  if (!trusted) return
+/** Marks them; removal.ts takes the archives. `trusted` is a time that may destroy. */
+export async function expireBackups(installation: Installation, worker: SystemActor, trusted: Date): Promise<void> {
   const now = trusted.toISOString()
   const found = await installation.transaction(
     worker,

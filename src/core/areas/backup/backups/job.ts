@@ -10,6 +10,8 @@ import { resumeLost } from '../../jobs/resume.ts'
 import type { Claim } from '../../jobs/run.ts'
 import { type ArchiveWork, attemptArchive, type MadeArchive, mostAttempts } from '../archive-attempt.ts'
 import { underAge } from '../archive-form.ts'
+import { findRules } from '../schedules/row.ts'
+import { queueVerification } from './verification.ts'
 
 const work: ArchiveWork = {
   kind: 'BACKUP',
@@ -26,7 +28,7 @@ const work: ArchiveWork = {
   succeeded,
   async failed({ tx }, { tenantId, jobId }, failure) {
     void tx`
-      update backup set state = 'FAILED', failure = ${failure}, version = version + 1
+      update backup set state = 'FAILED', failure = ${failure}, run_ok = case when due_at is not null then false end, version = version + 1
       where tenant_id = ${tenantId} and job_id = ${jobId} and state = 'RUNNING'`
   },
 }
@@ -50,7 +52,8 @@ function readRecipients(installation: Installation, tenantId: string, jobId: str
   })
 }
 
-async function succeeded({ tx }: Ctx, { tenantId, jobId }: Claim, made: MadeArchive): Promise<void> {
+async function succeeded(ctx: Ctx, { tenantId, jobId }: Claim, made: MadeArchive): Promise<void> {
+  const { tx } = ctx
   const { manifest } = made
   if (manifest.kind !== 'TENANT_BACKUP') throw new Error('a backup made another kind of archive')
   const rows = manifest.files.reduce((sum, file) => sum + file.rows, 0)
@@ -59,6 +62,20 @@ async function succeeded({ tx }: Ctx, { tenantId, jobId }: Claim, made: MadeArch
     update backup set state = 'COMPLETE', path = ${made.path}, snapshot_at = ${manifest.snapshot_at}, row_count = ${rows},
       size_bytes = ${made.ownBytes}, recipients = ${tx.json(recipients)}, version = version + 1
     where tenant_id = ${tenantId} and job_id = ${jobId} and state = 'RUNNING'`
+  await verifyAsScheduled(ctx, tenantId, jobId)
+}
+
+/** A backup of a schedule is verified at once, in the place of its job. */
+async function verifyAsScheduled(ctx: Ctx, tenantId: string, jobId: string): Promise<void> {
+  const { tx } = ctx
+  const [backup] = await tx<{ id: string; schedule_id: string }[]>`
+    select id, schedule_id from backup
+    where tenant_id = ${tenantId} and job_id = ${jobId} and due_at is not null and state = 'COMPLETE'`
+  if (!backup) return
+  const { id: backup_id, schedule_id } = backup
+  const schedule = await findRules(ctx, tenantId, schedule_id)
+  const verifyJobId = await queueVerification(ctx, tenantId, { backup_id, depth: schedule?.verify ?? 'HASHES' })
+  void tx`update backup set verify_job_id = ${verifyJobId} where tenant_id = ${tenantId} and id = ${backup_id}`
 }
 
 /** Resumes backups whose worker died; what is given up is FAILED, in its job and in its row. */

@@ -15,10 +15,13 @@ import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { firstId } from '../../../kernel/transaction/page.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
+import { trustedTime } from '../../items/trusted-time.ts'
+import { removeDeparted } from '../departed.ts'
+import { applyKeepRules } from '../keeping/application.ts'
 import { withStore } from '../open-store.ts'
 import { StoreFailure } from '../store.ts'
 import { targetServing } from '../target.ts'
-import { record } from './creation.ts'
+import { record } from './evidence.ts'
 import { expireBackups } from './expiry.ts'
 import { type BackupRow, backupColumns, backupOf, lockBackups, workspaceOfBackup } from './row.ts'
 
@@ -73,8 +76,12 @@ export const removeBackupsJob = defineJob({
       await remove(installation, backup)
       last = backup.id
     }
-    // Behind the removals, because it throws while the clocks differ. What it marks goes with the next run.
-    await expireBackups(installation, worker)
+    // Behind the removals, because it throws while the clocks differ. What is marked goes with the next run.
+    const trusted = await trustedTime(installation, worker)
+    if (!trusted) return
+    await expireBackups(installation, worker, trusted)
+    await applyKeepRules(installation, worker, trusted)
+    await removeDeparted(installation, worker, trusted)
   },
 })
 
@@ -108,9 +115,15 @@ async function remove(
     throw error
   }
   failpoint('backup.removed')
-  await installation.transaction(
-    worker,
-    { tenantId },
-    ({ tx }) => tx`delete from backup where tenant_id = ${tenantId} and id = ${id} and state = 'REMOVING'`,
-  )
+  await installation.transaction(worker, { tenantId }, (ctx) => end(ctx, { id, target_id, tenant_id: tenantId }))
+}
+
+/** The end of the row. A hold that came while the target was at work could not stop it: whoever placed it learns of it. */
+async function end(ctx: Ctx, { id, target_id, tenant_id: tenantId }: Omit<Leaving, 'path'>): Promise<void> {
+  const { tx } = ctx
+  const gone = await tx`delete from backup where tenant_id = ${tenantId} and id = ${id} and state = 'REMOVING'`
+  const [held] = await tx`select from legal_hold where tenant_id = ${tenantId} and released_at is null limit 1`
+  if (gone.count === 0 || !held) return
+  const [tenant] = await tx<{ id: string; slug: string }[]>`select id, slug from tenant where id = ${tenantId}`
+  if (tenant) await record(ctx, tenant, 'tenant.backup_gone_under_hold', { id, targetId: target_id })
 }

@@ -19,21 +19,23 @@ export interface BackupRow extends Omit<Backup, 'kept_by'> {
   readonly is_by_hand: boolean
   readonly is_held: boolean
   readonly is_newest_good: boolean
+  /** The rules of its schedule that keep it, as they said last. */
+  readonly ruled_by: KeptBy[]
 }
 
 /** The columns of an answer, of `backup b`. */
 export const backupColumns = ({ tx }: Pick<Ctx, 'tx'>): Part => tx.part`
   b.id, b.tenant_id, b.target_id, b.path, b.schedule_id, b.job_id, b.state, b.snapshot_at, b.row_count as rows, b.size_bytes,
   b.recipients, b.verified, b.kept_until, b.failure, b.created_at, b.version,
-  b.schedule_id is null and coalesce(b.kept_until > now(), true) as is_by_hand,
+  (b.schedule_id is null or b.is_orphaned) and coalesce(b.kept_until > now(), true) as is_by_hand, b.ruled_by,
   exists (select from legal_hold h where h.tenant_id = b.tenant_id and h.released_at is null) as is_held,
   b.id is not distinct from (
     select n.id from backup n where n.tenant_id = b.tenant_id and n.state = 'COMPLETE' and not n.is_damaged
     order by n.id desc limit 1) as is_newest_good`
 
-export const backupOf = ({ is_by_hand, is_held, is_newest_good, ...row }: BackupRow): Backup => ({
+export const backupOf = ({ is_by_hand, is_held, is_newest_good, ruled_by, ...row }: BackupRow): Backup => ({
   ...row,
-  kept_by: row.state === 'REMOVING' ? [] : keptBy({ is_by_hand, is_held, is_newest_good }),
+  kept_by: row.state === 'REMOVING' ? [] : [...ruled_by, ...keptBy({ is_by_hand, is_held, is_newest_good })],
 })
 
 const keptBy = (row: Pick<BackupRow, 'is_by_hand' | 'is_held' | 'is_newest_good'>): KeptBy[] => [

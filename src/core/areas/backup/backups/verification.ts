@@ -18,7 +18,7 @@ import { DatabaseUnavailable } from '../../../kernel/database/unavailable.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
-import { accountIdOf } from '../../../kernel/values/actor.ts'
+import { type Actor, accountIdOf } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { resumeLost } from '../../jobs/resume.ts'
 import { claimJob, type JobRun, Superseded } from '../../jobs/run.ts'
@@ -29,13 +29,24 @@ import { spend } from '../../settings/quotas.ts'
 import { mostAttempts } from '../archive-attempt.ts'
 import { verifyArchive } from '../archive-verification.ts'
 import { exportQuotas } from '../export-quota.ts'
+import { tryRestore } from '../loading/restore-check.ts'
+import { hasScratch, ScratchFailure, sweepScratch } from '../loading/scratch.ts'
 import { withStore } from '../open-store.ts'
 import { StoreFailure } from '../store.ts'
 import { targetServing } from '../target.ts'
-import { record } from './creation.ts'
+import { record } from './evidence.ts'
 import { lockBackups, workspaceOfBackup } from './row.ts'
 
 const work = { kind: 'BACKUP_VERIFY', job: 'verify_backup' } as const
+
+/** Looks for the database that a try needs, with no transaction open. Refuses backup.no_scratch. */
+export async function vetVerification(
+  installation: Installation,
+  _actor: Actor,
+  { body: { depth } }: Received<typeof ops.verifyBackup>,
+): Promise<void> {
+  if (depth === 'RESTORE' && !(await hasScratch(installation))) refuse('backup.no_scratch')
+}
 
 /** Refuses not_found, backup.state, quota.exceeded. */
 export async function verifyBackup(
@@ -51,13 +62,11 @@ export async function verifyBackup(
   if (state !== 'COMPLETE' && state !== 'MISSING') refuse('backup.state', { state })
   await spend(ctx, exportQuotas, 'export_jobs', { tenantId })
 
-  const jobId = newId()
-  const params = { backup_id: backupId, depth, requested_by: accountIdOf(ctx.actor) }
-  void tx`insert into job (tenant_id, id, kind, params) values (${tenantId}, ${jobId}, ${work.kind}, ${tx.json(params)})`
+  const requested_by = accountIdOf(ctx.actor)
+  const jobId = await queueVerification(ctx, tenantId, { backup_id: backupId, depth, requested_by })
   const queued = readJob(tx, tx.part`tenant_id = ${tenantId} and id = ${jobId}`)
   const about = { id: backupId, targetId: backup.target_id }
   await record(ctx, { id: tenantId, slug }, 'tenant.backup_verification_requested', about)
-  await ctx.enqueue(verifyBackupJob, { tenantId, jobId })
 
   return (await queued) ?? refuse('not_found')
 }
@@ -85,7 +94,37 @@ export const verifyBackupJob = defineJob({
   },
 })
 
+/** Schemas of tries whose worker died, or lost its connection. A job that runs on keeps its own. */
+export const sweepScratchJob = defineJob({
+  name: 'sweep_scratch',
+  payload: z.object({}).nullish(),
+  retryLimit: 0,
+  cron: '17 * * * *',
+  run: (installation) => sweepScratch(installation, (jobId) => isTryOver(installation, jobId)),
+})
+
+function isTryOver(installation: Installation, jobId: string): Promise<boolean> {
+  return installation.transaction({ kind: 'SYSTEM', job: 'sweep_scratch' }, { readOnly: true }, async ({ tx }) => {
+    const found = await tx.last`
+      select from job where id = ${jobId}::uuid and kind = ${work.kind} and state = 'RUNNING'`
+    return found.length === 0
+  })
+}
+
 export const resumeVerifications = (ctx: Ctx) => resumeLost(ctx, work.kind, verifyBackupJob, mostAttempts)
+
+/** Queues a verification, in the workspace's transaction; answers its job. */
+export async function queueVerification(
+  ctx: Ctx,
+  tenantId: string,
+  params: { readonly backup_id: string; readonly depth: Verification['depth']; readonly requested_by?: string | null },
+): Promise<string> {
+  const { tx } = ctx
+  const jobId = newId()
+  void tx`insert into job (tenant_id, id, kind, params) values (${tenantId}, ${jobId}, ${work.kind}, ${tx.json(params)})`
+  await ctx.enqueue(verifyBackupJob, { tenantId, jobId })
+  return jobId
+}
 
 interface Verified {
   readonly id: string
@@ -131,13 +170,18 @@ async function read(installation: Installation, job: JobRun, { target_id, path }
     job.progress = { phase: 'READING_BACK', done, total }
   }
   const { keyring } = installation
-  return withStore(installation, target, (store) =>
-    verifyArchive({ store, path, tenantId, keyring, signal: job.signal, onBytes }),
-  )
+  const { jobId, attempt, params } = job.claim
+  return withStore(installation, target, (store) => {
+    const asked = { store, path, tenantId, keyring, signal: job.signal, onBytes }
+    return params['depth'] === 'RESTORE'
+      ? tryRestore({ ...asked, installation, actor: job.actor, jobId, attempt })
+      : verifyArchive(asked)
+  })
 }
 
 function failureOf(error: unknown): string {
   if (error instanceof StoreFailure) return `target.${error.reason}`
+  if (error instanceof ScratchFailure) return 'scratch.failed'
   if (error instanceof Problem && error.code === 'backup.target_failed') return `target.${error.params['reason']}`
   if (error instanceof Problem && error.code === 'archive.invalid') return `archive.${error.params['reason']}`
   if (error instanceof Problem) return error.code
@@ -161,7 +205,10 @@ async function note(ctx: Ctx, job: JobRun, { id, target_id }: Verified, failure:
     const found = foundAs(row, failure)
     await tx`
       update backup set verified = ${tx.json([...row.verified, one].slice(-remembered))}, is_damaged = ${found.is_damaged},
-        proven_at = ${failure === null ? at : row.proven_at}, state = ${found.state}, failure = ${found.failure}, version = version + 1
+        proven_at = ${failure === null ? at : row.proven_at}, state = ${found.state}, failure = ${found.failure},
+        run_ok = case when due_at is not null then coalesce(run_ok, ${failure === null}) end,
+        keeping_due = keeping_due or (${failure === null} and due_at is not null and run_ok is null and not is_orphaned),
+        version = version + 1
       where tenant_id = ${tenantId} and id = ${id}`
   }
   if (failure !== null) await tell(ctx, tenantId, { id, target_id }, failure)

@@ -7,11 +7,13 @@
 import type { Account } from '../../../contract/identity/accounts.ts'
 import { refuse } from '../../../contract/problem.ts'
 import { rankOf } from '../../../contract/vocabulary.ts'
+import { momentInJson } from '../../../kernel/database/json-moment.ts'
 import { ownHolders } from '../../../kernel/database/role-holders.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
+import { addressesOf } from '../../access/addresses.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
 /** As many open items are counted. */
@@ -28,15 +30,17 @@ export function accountColumns(ctx: Ctx, tenantId: string): Part {
     isOperator || (!actor.isGuest && rankOf[actor.role] >= rankOf.ADMIN && actor.scopes.includes('workspace:admin'))
   return tx.part`a.id, a.kind, a.state, false as is_restricted, a.display_name,
     case when ${seesAddresses} or a.id = ${own}::uuid then a.email end as email,
-    null::text as sign_in_name, false as is_managed, ${roleOnWorkspace(tx)} as role,
+    a.sign_in_name, a.sign_in_name is not null and a.email is null as is_managed, ${roleOnWorkspace(tx)} as role,
     a.created_at, a.joined_at, a.disabled_at, a.version,
     case when ${administers} or a.id = ${own}::uuid then json_build_object(
+      'addresses', ${addressesOf(tx)},
       'identities', ${identities(ctx)},
       'has_password', a.password_hash is not null,
+      'start_password_expires_at', ${momentInJson(tx, tx.part`a.start_password_until`)},
       'has_second_factor', exists (select from second_factor f
         where f.tenant_id = a.tenant_id and f.account_id = a.id and f.confirmed_at is not null),
-      'last_seen_at', (select ${inJson(ctx, tx.part`max(c.last_used_at)`)} from credential c where c.tenant_id = a.tenant_id and c.account_id = a.id),
-      'invitation_expires_at', (select ${inJson(ctx, tx.part`max(i.expires_at)`)} from invitation i
+      'last_seen_at', (select ${momentInJson(tx, tx.part`max(c.last_used_at)`)} from credential c where c.tenant_id = a.tenant_id and c.account_id = a.id),
+      'invitation_expires_at', (select ${momentInJson(tx, tx.part`max(i.expires_at)`)} from invitation i
         where i.tenant_id = a.tenant_id and i.account_id = a.id and i.used_at is null and i.expires_at > now()),
       'external_id', a.external_id,
       'open_item_count', (select count(*) from (select from item t
@@ -47,12 +51,8 @@ export function accountColumns(ctx: Ctx, tenantId: string): Part {
 /** The identities of the account `a`, as JSON. */
 export const identities = (ctx: Ctx): Part => ctx.tx.part`coalesce((
   select json_agg(json_build_object('id', k.id, 'provider_id', k.provider_id,
-    'connected_at', ${inJson(ctx, ctx.tx.part`k.connected_at`)}, 'last_used_at', ${inJson(ctx, ctx.tx.part`k.last_used_at`)}) order by k.id)
+    'connected_at', ${momentInJson(ctx.tx, ctx.tx.part`k.connected_at`)}, 'last_used_at', ${momentInJson(ctx.tx, ctx.tx.part`k.last_used_at`)}) order by k.id)
   from connected_identity k where k.tenant_id = a.tenant_id and k.account_id = a.id), '[]')`
-
-/** A moment inside of JSON, in the form in which a column is answered. */
-const inJson = ({ tx }: Ctx, moment: Part): Part =>
-  tx.part`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** A condition on the account `a`: that a guest sees it. */
 export function isSeenByGuest(ctx: Ctx): Part {

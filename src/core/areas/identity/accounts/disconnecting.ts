@@ -5,6 +5,7 @@ import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { lockMemberships } from '../../access/held-role.ts'
 import { providersInForce } from '../../auth/providers/in-force.ts'
+import { tellIdentities } from '../../auth/providers/joining.ts'
 import { passwordsServe } from '../../auth/sign-in/sign-in-methods.ts'
 import { lockAccount } from '../../auth/token/ending.ts'
 import { keepAnOwner } from '../../memberships/last-owner.ts'
@@ -25,7 +26,8 @@ export async function disconnectIdentity(
   if (!has_way && accountId === own) refuse('account.last_way_in')
   if (!has_way && is_owner) await keepAnOwner(ctx, tenantId, accountId)
   const { provider_id } = taken
-  await ctx.record('identity.account.disconnected', { id: accountId, provider_id }, { provider_id })
+  const noticeId = await ctx.record('identity.account.disconnected', { id: accountId, provider_id }, { provider_id })
+  await tellIdentities(ctx, tenantId, accountId, noticeId)
 }
 
 /** Whether the account has a way in that serves now. */

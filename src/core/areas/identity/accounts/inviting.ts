@@ -10,7 +10,7 @@
  */
 import type { AccountState, Invited, accountOperations as ops } from '../../../contract/identity/accounts.ts'
 import type { Answer, Received } from '../../../contract/operation.ts'
-import { refuse, refuseMember } from '../../../contract/problem.ts'
+import { refuse } from '../../../contract/problem.ts'
 import { type Role, rankOf } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type Actor, actsForInstallation, isAccount } from '../../../kernel/values/actor.ts'
@@ -18,75 +18,66 @@ import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { timeNow } from '../../../kernel/values/time.ts'
 import { mintToken } from '../../../kernel/values/token.ts'
-import { findVisibleContainer } from '../../access/access.ts'
 import { writeWords } from '../../access/account-words.ts'
+import { findHolder, lockAddress, writeFirstAddress } from '../../access/addresses.ts'
 import { lockMemberships } from '../../access/held-role.ts'
 import { demandMail, sendInvitation } from '../../auth/invitation-mail.ts'
 import { endInvitation } from '../../auth/sign-in/jobs.ts'
 import { holdBearer, lockAccount } from '../../auth/token/ending.ts'
-import { addMembership } from '../../memberships/membership.ts'
 import { readAccount } from './account-row.ts'
+import { demandFirstRoles, giveFirstRoles } from './first-roles.ts'
 import { workspaceOfAccount } from './workspace.ts'
 
 type Body = Received<typeof ops.inviteAccount>['body']
 
-/** Refuses auth.role_required, request.invalid, account.address_taken, mail.limited, auth.unauthenticated. */
+/**
+ * Refuses auth.role_required, request.invalid, group.bound, structure.full, account.address_taken, mail.limited,
+ * auth.unauthenticated.
+ */
 export async function inviteAccount(
   ctx: Ctx,
   { body }: Received<typeof ops.inviteAccount>,
 ): Promise<Answer<typeof ops.inviteAccount>> {
   const { tenantId } = ctx.account
   await lockMemberships(ctx, tenantId)
+  // The address comes before the locks of accounts, here and wherever one gets its account.
+  await lockAddress(ctx, tenantId, body.email)
   await holdBearer(ctx, ctx.account)
-  await demandRoles(ctx, body)
+  await demandFirstRoles(ctx, body)
   const accountId = newId()
-  await refuseTaken(ctx, tenantId, accountId, body)
+  await refuseTaken(ctx, tenantId, body.email)
+  writeAccount(ctx, { tenantId, accountId }, body)
   if (body.deliver === 'MAIL') await demandMail(ctx, tenantId, accountId)
 
-  const { role, memberships } = body
+  const { role } = body
   const data = { id: accountId, kind: 'PERSON' as const, state: 'INVITED' as const }
   await ctx.record('identity.account.invited', role === null ? data : { ...data, role }, {
     role,
     deliver: body.deliver,
   })
-  if (role !== null) await addMembership(ctx, { account_id: accountId, container_id: null, role })
-  for (const place of memberships) await addMembership(ctx, { account_id: accountId, ...place })
+  await giveFirstRoles(ctx, accountId, body)
   return writeInvitation(ctx, { tenantId, accountId }, body.deliver)
 }
 
-/** Refuses request.invalid, auth.role_required: the rules of `POST /memberships` for each role. */
-async function demandRoles(ctx: Ctx, { role, memberships }: Body): Promise<void> {
-  if (role === null && memberships.length === 0) refuseMember('/role', 'member.required')
-  if (role !== null) demand(ctx.account.role, role)
-  if (new Set(memberships.map(({ container_id }) => container_id)).size < memberships.length)
-    refuseMember('/memberships', 'list.unique')
-  const places = await Promise.all(memberships.map(({ container_id }) => findVisibleContainer(ctx, container_id)))
-  for (const [at, place] of places.entries()) {
-    if (!place) refuseMember(`/memberships/${at}/container_id`, 'reference.unknown')
-    demand(place.role, 'ADMIN')
-    demand(place.role, memberships[at]?.role ?? 'OWNER')
-  }
+/** Refuses account.address_taken. */
+async function refuseTaken(ctx: Ctx, tenantId: string, email: string): Promise<void> {
+  const holderId = await findHolder(ctx, tenantId, email)
+  if (holderId === null) return
+  const [holder] = await ctx.tx<{ account_id: string; state: AccountState }[]>`
+    select id as account_id, state from account where tenant_id = ${tenantId} and id = ${holderId}`
+  if (holder) refuse('account.address_taken', { ...holder })
 }
 
-function demand(mine: Role, role: Role): void {
-  if (rankOf[mine] < rankOf[role]) refuse('auth.role_required', { role })
-}
-
-/** Writes the account. Refuses account.address_taken. */
-async function refuseTaken(ctx: Ctx, tenantId: string, id: string, body: Body): Promise<void> {
-  const { tx } = ctx
-  const [email_fold, display_name] = [caseFold(body.email), body.display_name ?? null]
-  const written = await tx`
+/** The account with its address, which nobody has confirmed yet; they leave with the next statement. */
+function writeAccount(ctx: Ctx, holder: Holder, body: Body): void {
+  const { tenantId, accountId } = holder
+  const { email } = body
+  const [display_name, external_id] = [body.display_name ?? null, body.external_id ?? null]
+  void ctx.tx`
     insert into account (tenant_id, id, kind, state, email, email_fold, display_name, external_id)
-    values (${tenantId}, ${id}, 'PERSON', 'INVITED', ${body.email}, ${email_fold}, ${display_name}, ${body.external_id ?? null})
-    on conflict on constraint account_address_taken do nothing`
-  if (written.count === 0) {
-    const [holder] = await tx<{ account_id: string; state: AccountState }[]>`
-      select id as account_id, state from account where tenant_id = ${tenantId} and email_fold = ${email_fold}`
-    if (!holder) throw new Error('an address that was taken is free')
-    refuse('account.address_taken', { ...holder })
-  }
-  writeWords(ctx, tenantId, id, { display_name, email: body.email })
+    values (${tenantId}, ${accountId}, 'PERSON', 'INVITED', ${email}, ${caseFold(email)}, ${display_name}, ${external_id})`
+  void writeFirstAddress(ctx, holder, { email, isConfirmed: false })
+  writeWords(ctx, tenantId, accountId, { display_name, email })
 }
 
 interface Holder {
@@ -136,10 +127,11 @@ async function renew(ctx: Ctx, holder: Holder, deliver: Body['deliver']): Promis
   const { tenantId, accountId } = holder
   await lockMemberships(ctx, tenantId)
   void lockAccount(ctx, holder)
-  const [row] = await ctx.tx<{ state: AccountState }[]>`
-    select state from account where tenant_id = ${tenantId} and id = ${accountId} and state <> 'ERASED'`
+  const [row] = await ctx.tx<{ state: AccountState; email: string | null }[]>`
+    select state, email from account where tenant_id = ${tenantId} and id = ${accountId} and state <> 'ERASED'`
   if (!row) refuse('not_found')
-  if (row.state !== 'INVITED') refuse('account.not_invited', { state: row.state })
+  // An account without an address waits for no invitation, but for its start password.
+  if (row.state !== 'INVITED' || row.email === null) refuse('account.not_invited', { state: row.state })
   if (deliver === 'MAIL') await demandMail(ctx, tenantId, accountId)
   await ctx.tx`
     update invitation set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`

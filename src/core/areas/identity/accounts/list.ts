@@ -13,9 +13,9 @@ import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { firstId, pageOfRows } from '../../../kernel/transaction/page.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
-import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { isSeen } from '../../access/access.ts'
 import { foldWords } from '../../access/account-words.ts'
+import { accountSigningIn } from '../../access/addresses.ts'
 import { accountColumns, isSeenByGuest, isThere, placesSeen, readAccount } from './account-row.ts'
 import { workspaceOfAccount, workspaceOfSlug } from './workspace.ts'
 
@@ -55,7 +55,7 @@ async function listIn(ctx: Ctx, tenantId: string, { cursor, size, workspace: _, 
   const place = cursor === undefined ? undefined : ctx.cursor.read(list.operation, filters, cursor)
   const sight = await lookAround(ctx, tenantId, filters.container_id)
   if (sight.of === 'nobody') return { data: [], next_cursor: null }
-  const isAsked = tx.part`${sightOf(ctx, tenantId, sight)} ${filtersOf(ctx, filters)}`
+  const isAsked = tx.part`${sightOf(ctx, tenantId, sight)} ${filtersOf(ctx, tenantId, filters)}`
   const rows =
     filters.q === undefined
       ? await look<Row[]>`
@@ -89,12 +89,12 @@ function wordsFrom(ctx: Ctx, tenantId: string, q: string, place: readonly string
 
 type Filters = Omit<Asked, 'cursor' | 'size' | 'workspace'>
 
-function filtersOf(ctx: Ctx, { email, external_id, state, kind }: Filters): Part {
+function filtersOf(ctx: Ctx, tenantId: string, { email, external_id, state, kind }: Filters): Part {
   const { tx, actor } = ctx
   // A guest finds no address but the own one.
   const isOwn = isAccount(actor) && actor.isGuest ? tx.part`and a.id = ${actor.accountId}` : tx.part``
   return tx.part`
-    ${email === undefined ? tx.part`` : tx.part`and a.email_fold = ${caseFold(email)} ${isOwn}`}
+    ${email === undefined ? tx.part`` : tx.part`and a.id = ${accountSigningIn(tx, tx.part`${tenantId}`, email)} ${isOwn}`}
     ${external_id === undefined ? tx.part`` : tx.part`and a.external_id = ${external_id}`}
     ${state === undefined ? tx.part`` : isIn(ctx, state)} ${kind === undefined ? tx.part`` : isOf(ctx, kind)}`
 }

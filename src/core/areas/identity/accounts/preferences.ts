@@ -5,11 +5,14 @@ import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { knownLocale, knownTimeZone } from '../../../kernel/values/locale.ts'
 import { writeWords } from '../../access/account-words.ts'
+import { otherAddressesOf } from '../../access/addresses.ts'
+import { retimeDigest } from '../../notifications/mailing.ts'
 
 type Body = Received<typeof ops.changePreferences>['body']
 
 interface Row extends Omit<AccountPreferences, 'account_id'> {
   readonly email: string | null
+  readonly others: readonly string[]
   /** Whether the `client` that was sent is the one that is there. */
   readonly is_same_client: boolean
 }
@@ -23,7 +26,7 @@ export async function changePreferences(
   if (accountId !== own && (body.week_start !== undefined || body.client !== undefined))
     refuse('auth.role_required', { role: 'OWNER' })
   const row = await lockPreferences(ctx, tenantId, accountId, body)
-  const { email, is_same_client, ...held } = row
+  const { email, others, is_same_client, ...held } = row
   const next = nextOf(held, body)
   const changed = (['display_name', 'locale', 'time_zone', 'week_start'] as const).filter(
     (name) => next[name] !== held[name],
@@ -32,8 +35,10 @@ export async function changePreferences(
   ctx.unchanged(row.version)
   if (names.length === 0) return { account_id: accountId, ...held }
 
+  if (names.includes('time_zone')) retimeDigest(ctx, tenantId, accountId, next.time_zone)
   const version = await write(ctx, tenantId, accountId, next)
-  if (names.includes('display_name')) writeWords(ctx, tenantId, accountId, { display_name: next.display_name, email })
+  if (names.includes('display_name'))
+    writeWords(ctx, tenantId, accountId, { display_name: next.display_name, email, others })
   await ctx.record('identity.account.preferences_changed', { id: accountId, changed: names }, { changed: names })
   return { account_id: accountId, ...next, version }
 }
@@ -41,7 +46,7 @@ export async function changePreferences(
 async function lockPreferences(ctx: Ctx, tenantId: string, accountId: string, { client }: Body): Promise<Row> {
   const { tx } = ctx
   const [row] = await tx<Row[]>`
-    select a.display_name, a.email, a.version, p.locale, p.time_zone, p.week_start, p.client,
+    select a.display_name, a.email, ${otherAddressesOf(tx)} as others, a.version, p.locale, p.time_zone, p.week_start, p.client,
            p.client is not distinct from ${client == null ? null : tx.json(client)}::jsonb as is_same_client
     from account a left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
     where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state <> 'ERASED' for no key update of a`

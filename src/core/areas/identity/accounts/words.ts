@@ -8,6 +8,7 @@ import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { workspacesThat } from '../../../kernel/transaction/workspaces.ts'
 import { type Worded, writeWords } from '../../access/account-words.ts'
+import { otherAddressesOf } from '../../access/addresses.ts'
 
 const worder = { kind: 'SYSTEM', job: 'word_accounts' } as const
 /** Accounts of one transaction, so that none lasts long. */
@@ -52,8 +53,9 @@ async function wordWorkspace(installation: Installation, tenantId: string, until
 async function wordPortion(ctx: Ctx, tenantId: string): Promise<boolean> {
   const { tx } = ctx
   const accounts = await tx<(Worded & { readonly id: string })[]>`
-    select id, display_name, email from account where tenant_id = ${tenantId} and ${isUnworded(tx)}
-    order by id limit ${portion} for update`
+    select a.id, a.display_name, a.email, ${otherAddressesOf(tx)} as others from account a
+    where a.tenant_id = ${tenantId} and ${isUnworded(tx)}
+    order by a.id limit ${portion} for update of a`
   for (const account of accounts) writeWords(ctx, tenantId, account.id, account)
   return accounts.length === portion
 }

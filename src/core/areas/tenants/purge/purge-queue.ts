@@ -4,12 +4,11 @@
  */
 
 import { queueSchema } from '../../../kernel/database/queue-schema.ts'
+import { asQueue } from '../../../kernel/database/roles.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 
 /** The name of the queue in plans and certificates. */
 export const jobsPlace = 'queued_jobs'
-
-const asQueue = 'set local role svc_queue'
 
 /** Removes at most `size` jobs, also running ones; answers their ids. Leaves the transaction in the queue's role. */
 export async function removeJobs({ tx }: Ctx, tenantId: string, size: number): Promise<[string][]> {

@@ -362,6 +362,10 @@ function finish(installation: Installation, tenantId: string): Promise<PurgeOutc
     const counts = await certify(ctx, { ...locked, hold_checks: locked.hold_checks + 1, slugBlockedUntil })
     failpoint('purge.certified')
     await ctx.journal('tenant.purged', locked, { params: { counts } })
+    // Its archives go later (areas/backup/departed.ts).
+    await ctx.tx`
+      insert into departed_archive (workspace_id, workspace_slug) values (${tenantId}, ${locked.slug})
+      on conflict (workspace_id) do update set purged_at = now()`
     ctx.recordObligation({ act: 'workspace.purged', tenant_id: tenantId })
     // The proof of an operator for an operation on this workspace names it as its target.
     await ctx.tx`delete from step_up where target_id = ${tenantId}`

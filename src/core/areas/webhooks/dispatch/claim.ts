@@ -11,7 +11,7 @@
  */
 import type { KeyObject } from 'node:crypto'
 import type { DeliveryCause } from '../../../contract/webhooks/operations.ts'
-import { attemptsAtMost } from '../../../kernel/config/retry-ladder.ts'
+import { attemptsAtMost } from '../../../kernel/config/webhook-settings.ts'
 import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import type { Tx } from '../../../kernel/database/transaction.ts'
 import { type Sealed, unseal } from '../../../kernel/sealing/sealing.ts'

@@ -1,0 +1,131 @@
+/**
+ * Refreshing a session: a refresh token is traded for a new pair.
+ *
+ *    newest token ──used──▶ the token before ──60 s──▶ any earlier one
+ *         │                        │                        └─ comes back: the session is revoked
+ *         └─ a new pair            └─ comes back: a further pair, five at most; the sixth is refused and ends nothing
+ *
+ * An answer may be lost on its way, and several windows may refresh at once: so the token before the newest serves some moments
+ * more. Later its return means that somebody else holds a copy. The pairs that came of one token are one generation: once the
+ * refresh token of one is used, those of all are, so that a copy which was taken within these moments does not live beside the
+ * session for ever. The moments are counted by the database's clock; a clock that jumps back does not lengthen them.
+ *
+ * Spec: decisions 2, Tokens; people 5 and 12, the grace; docs/decisions/0424.
+ */
+
+import type { sessionOperations as ops, Session } from '../../../contract/auth/operations.ts'
+import type { Received } from '../../../contract/operation.ts'
+import { Problem, refuse } from '../../../contract/problem.ts'
+import type { SignInValues } from '../../../contract/settings/defaults.ts'
+import { admitted } from '../../../kernel/transaction/admission.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { lockGateShared, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
+import { hashToken, isTokenShaped } from '../../../kernel/values/token.ts'
+import { hasRole } from '../../access/held-role.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { issueTokens, revokeSession } from './session.ts'
+
+const graceSeconds = 60
+const mostFurtherPairs = 5
+const backwardSeconds = 5
+
+interface RefreshRow {
+  readonly tenant_id: string
+  readonly account_id: string
+  readonly session_id: string
+  readonly is_used: boolean
+  /** It is the token before the newest, and was used some moments ago. */
+  readonly is_in_grace: boolean
+  readonly further_pairs: number
+  readonly created_at: string
+  readonly is_over: boolean
+}
+
+/** Refuses auth.unauthenticated, installation.recovering, tenant_suspended. */
+export async function refreshSession(
+  ctx: Ctx,
+  { body }: Received<typeof ops.refreshSession>,
+): Promise<Session | Problem> {
+  if (!isTokenShaped(body.refresh_token, 'refresh')) refuse('auth.unauthenticated')
+  const { signIn: bounds } = await readSettings(ctx)
+  const hash = hashToken(body.refresh_token)
+  void lockGateShared(ctx.tx) // before the rows: an admission locks in this order too
+  holdSessionOf(ctx, hash)
+  const found = await findToken(ctx, hash, bounds)
+  if (!found) refuse('auth.unauthenticated')
+  await refuseWhileGated(ctx.tx, found.account_id)
+
+  return ctx.inWorkspace(found.tenant_id, () =>
+    admitted(ctx.tx, { workspace: found.tenant_id }, async () => {
+      const end = endOf(found)
+      if (end !== undefined) {
+        await revokeSession(ctx, found.tenant_id, found.session_id, end)
+        // Returned, not thrown: the revocation must be committed.
+        return new Problem('auth.unauthenticated')
+      }
+      if (!found.is_used) return renew(ctx, found, bounds)
+      if (found.further_pairs >= mostFurtherPairs) refuse('auth.unauthenticated')
+      return issueFurther(ctx, found, bounds)
+    }),
+  )
+}
+
+async function findToken({ tx }: Ctx, hash: Buffer, bounds: SignInValues): Promise<RefreshRow | undefined> {
+  const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
+  const [found] = await tx<RefreshRow[]>`
+    select c.tenant_id, c.account_id, c.session_id, c.used_at is not null as is_used, s.further_pairs, s.created_at,
+           coalesce(c.used_at = s.rotated_at and s.rotated_at > now() - make_interval(secs => ${graceSeconds})
+                    and s.rotated_at <= now() + make_interval(secs => ${backwardSeconds}), false) as is_in_grace,
+           (${idle} > 0 and s.last_used_at <= now() - make_interval(mins => ${idle}))
+           or (${absolute} > 0 and s.created_at <= now() - make_interval(hours => ${absolute})) as is_over
+    from credential c
+    join session s on s.tenant_id = c.tenant_id and s.id = c.session_id and s.revoked_at is null
+    join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
+    where c.hash = ${hash} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now() and ${hasRole(tx)}
+    for update of c, s`
+  return found
+}
+
+/** Why the session ends, if it does. */
+function endOf({ is_used, is_in_grace, is_over }: RefreshRow): string | undefined {
+  if (is_used && !is_in_grace) return 'refresh_token_reused'
+  return is_over ? 'bound_reached' : undefined
+}
+
+/** The newest token is traded: its generation is used up, and the access tokens of before end. */
+async function renew(ctx: Ctx, row: RefreshRow, bounds: SignInValues): Promise<Session> {
+  const { tenant_id: tenantId, session_id: id } = row
+  const { tx } = ctx
+  const [, , , tokens] = await Promise.all([
+    tx`update credential set used_at = now() where tenant_id = ${tenantId} and session_id = ${id} and kind = 'REFRESH' and used_at is null`,
+    tx`update credential set revoked_at = now() where tenant_id = ${tenantId} and session_id = ${id} and kind = 'SESSION' and revoked_at is null`,
+    tx`
+      update session set last_used_at = now(), rotated_at = now(), further_pairs = 0 where tenant_id = ${tenantId} and id = ${id}`,
+    pairOf(ctx, row, bounds),
+  ])
+  return tokens
+}
+
+/** A further pair beside those that the same token has brought already: one of them may have arrived. */
+async function issueFurther(ctx: Ctx, row: RefreshRow, bounds: SignInValues): Promise<Session> {
+  const { tenant_id: tenantId, session_id: id } = row
+  const [, tokens] = await Promise.all([
+    ctx.tx`
+      update session set last_used_at = now(), further_pairs = further_pairs + 1 where tenant_id = ${tenantId} and id = ${id}`,
+    pairOf(ctx, row, bounds),
+  ])
+  return tokens
+}
+
+const pairOf = (ctx: Ctx, row: RefreshRow, bounds: SignInValues): Promise<Session> =>
+  issueTokens(ctx, row.tenant_id, row.account_id, { id: row.session_id, createdAt: Date.parse(row.created_at) }, bounds)
+
+/**
+ * Takes the locks of a refresh in the same order as the end of credentials (ending.ts): account, session, then the
+ * token.
+ */
+function holdSessionOf({ tx }: Ctx, hash: Buffer): void {
+  const named = tx.part`c.hash = ${hash} and c.kind = 'REFRESH'`
+  void tx`select 1 from account a join credential c on a.tenant_id = c.tenant_id and a.id = c.account_id where ${named} for key share of a`
+  void tx`select 1 from session s join credential c on s.tenant_id = c.tenant_id and s.id = c.session_id where ${named} for update of s`
+}

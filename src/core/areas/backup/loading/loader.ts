@@ -1,0 +1,154 @@
+/**
+ * Loads the entities of an archive into tables of a schema of its own, by COPY.
+ *
+ *    lines of the archive ──taken apart, columns that both know──▶ COPY ──▶ unlogged tables ──▶ keys and references
+ *                          └──────────a digest of its rows                  └──written out again: a digest of them
+ *
+ * The schema belongs to whoever connects, and nobody else may enter it. Columns that the archive lacks have no value, and those that
+ * this release lacks are left out. Rows come in the archive's order, and out in any: the digests do not depend on it.
+ * Spec: Keeping, 3 (N18; staging).
+ */
+import type { Client } from 'pg'
+import { copyIn, copyOut } from '../../../kernel/database/copying.ts'
+import type { Archive } from '../archive-reader.ts'
+import { invalid } from '../archive-reader.ts'
+import { LineWriter } from '../copied-lines.ts'
+import { copiedCell, membersOf } from './raw-line.ts'
+import { RowsDigest } from './rows-digest.ts'
+import type { LoadedTable } from './shape.ts'
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+const listed = (names: readonly string[]) => names.map(quoted).join(', ')
+
+/** Of a chunk that goes to the server. */
+const chunkBytes = 256 * 1024
+
+export interface Loaded {
+  readonly table: LoadedTable
+  /** The columns that came, in the archive's order; none: it has no row. */
+  readonly columns: LoadedTable['columns']
+  readonly digest: RowsDigest
+}
+
+export class Loader {
+  private readonly client: Client
+  private readonly schema: string
+  private readonly tenantId: string
+
+  constructor(client: Client, schema: string, tenantId: string) {
+    this.client = client
+    this.schema = schema
+    this.tenantId = tenantId
+  }
+
+  private place(table: string): string {
+    return `${quoted(this.schema)}.${quoted(table)}`
+  }
+
+  /** Makes the tables, without a key: rows come first. */
+  async make(tables: readonly LoadedTable[]): Promise<void> {
+    for (const { table, owner, columns } of tables) {
+      const all = columns.map(({ name, type }) => `${quoted(name)} ${type}`)
+      if (owner === 'tenant_id') all.unshift('tenant_id uuid not null')
+      await this.client.query(`create unlogged table ${this.place(table)} (${all.join(', ')})`)
+    }
+  }
+
+  /** Refuses archive.invalid, backup.target_failed. */
+  async load(archive: Archive, table: LoadedTable, signal: AbortSignal): Promise<Loaded> {
+    const digest = new RowsDigest()
+    const lines = archive.lines(table.name)
+    const first = await lines.next()
+    if (first.done) return { table, columns: [], digest }
+    const names = membersOf(first.value.toString('utf8')).map(([name]) => name)
+    const columns = names.flatMap((name) => table.columns.find((column) => column.name === name) ?? [])
+    const owned = table.owner === 'tenant_id' ? [table.owner] : []
+    const into = `copy ${this.place(table.table)} (${listed([...owned, ...columns.map(({ name }) => name)])}) from stdin`
+    const prefix = owned.length > 0 ? `${this.tenantId}\t` : ''
+    const { value: firstLine } = first
+    async function* chunks(): AsyncGenerator<Buffer> {
+      let rows: string[] = []
+      let length = 0
+      for (let line: Buffer | undefined = firstLine; line; ) {
+        const cells = cellsOf(line, names, table)
+        digest.add(Buffer.from(lineOf(cells)))
+        const row = `${prefix}${cells.map(({ raw, type }) => copiedCell(raw, type)).join('\t')}\n`
+        rows.push(row)
+        length += row.length
+        if (length > chunkBytes) {
+          signal.throwIfAborted()
+          yield Buffer.from(rows.join(''))
+          rows = []
+          length = 0
+        }
+        const next = await lines.next()
+        line = next.done ? undefined : next.value
+      }
+      if (length > 0) yield Buffer.from(rows.join(''))
+    }
+    await copyIn(this.client, into, chunks())
+    return { table, columns, digest }
+  }
+
+  /** The keys and the references of what was loaded. Throws the server's error where one does not hold. */
+  async validate(tables: readonly LoadedTable[]): Promise<void> {
+    for (const { table, keys, ...rest } of tables)
+      for (const key of keys) if (hasAll(rest, key.columns)) await this.client.query(this.keyOf(table, key))
+    const loaded = new Map(tables.map((one) => [one.table, one]))
+    for (const one of tables)
+      for (const { columns, table, to } of one.references) {
+        const other = loaded.get(table)
+        const isKnown = other?.keys.some((key) => isSameSet(key.columns, to) && hasAll(other, key.columns))
+        if (isKnown && hasAll(one, columns))
+          await this.client.query(
+            `alter table ${this.place(one.table)} add foreign key (${listed(columns)}) references ${this.place(table)} (${listed(to)})`,
+          )
+      }
+  }
+
+  private keyOf(table: string, { columns, isPrimary, areNullsEqual }: LoadedTable['keys'][number]): string {
+    const kind = isPrimary ? 'primary key' : `unique${areNullsEqual ? ' nulls not distinct' : ''}`
+    return `alter table ${this.place(table)} add ${kind} (${listed(columns)})`
+  }
+
+  /** What is there now, written as an archive has it. */
+  async written({ table, columns }: Loaded): Promise<RowsDigest> {
+    const digest = new RowsDigest()
+    if (columns.length === 0) {
+      const { rows } = await this.client.query(`select from ${this.place(table.table)} limit 1`)
+      return rows.length === 0 ? digest : invalid('differs')
+    }
+    const lines = new LineWriter(columns, [], async (chunk) => digest.addLines(chunk))
+    const from = `copy (select ${listed(columns.map(({ name }) => name))} from ${this.place(table.table)}) to stdout`
+    await copyOut(this.client, from, (row) => void lines.row(row))
+    await lines.end()
+    return digest
+  }
+}
+
+interface RawCell {
+  readonly name: string
+  readonly raw: string
+  readonly type: string
+}
+
+/** Of the columns that both know. Every line of an entity has the members of its first one. */
+function cellsOf(line: Buffer, names: readonly string[], { columns }: LoadedTable): RawCell[] {
+  const members = membersOf(line.toString('utf8'))
+  if (members.length !== names.length) return invalid('line')
+  return members.flatMap(([name, raw], at) => {
+    if (name !== names[at]) return invalid('line')
+    const column = columns.find((one) => one.name === name)
+    return column ? [{ name, raw, type: column.type }] : []
+  })
+}
+
+/** The line as it would be without the columns that are left out. */
+const lineOf = (cells: readonly RawCell[]) =>
+  `{${cells.map(({ name, raw }) => `${JSON.stringify(name)}:${raw}`).join(',')}}`
+
+const hasAll = ({ columns }: Pick<LoadedTable, 'columns'>, names: readonly string[]) =>
+  names.every((name) => name === 'tenant_id' || columns.some((column) => column.name === name))
+
+const isSameSet = (one: readonly string[], other: readonly string[]) =>
+  one.length === other.length && one.every((name) => other.includes(name))

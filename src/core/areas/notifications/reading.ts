@@ -1,0 +1,79 @@
+/**
+ * What the caller was told.
+ *
+ * A row holds ids. Whether it is answered is decided now: of an item by the container that it is in now, else by that of
+ * the event. Spec: people 3, I9, I10; docs/decisions/0431.
+ */
+import type { Notification, notificationOperations as ops } from '../../contract/notifications/operations.ts'
+import type { Answer, Received } from '../../contract/operation.ts'
+import { refuseMember } from '../../contract/problem.ts'
+import type { Part } from '../../kernel/database/statement.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { lastId, pageOfRows } from '../../kernel/transaction/page.ts'
+import { together } from '../../kernel/transaction/together.ts'
+import { isSeen } from '../access/access.ts'
+
+/** So many are kept for an account, and counted. */
+export const mostKept = 1_000
+
+/** Refuses cursor.invalid. */
+export async function listNotifications(
+  ctx: Ctx,
+  { unread, category, cursor, size }: Received<typeof ops.listNotifications>,
+): Promise<Answer<typeof ops.listNotifications>> {
+  const { tx } = ctx
+  const list = { operation: 'listNotifications', filters: { unread, category } }
+  const [at = 'infinity', id = lastId] =
+    cursor === undefined ? [] : ctx.cursor.read(list.operation, list.filters, cursor)
+  const [[counted], rows] = await together(
+    countUnread(ctx),
+    tx.last<Notification[]>`
+      select n.id, n.category, n.at, n.count, n.event_type, n.actor_id, n.subject,
+             coalesce(i.container_id, n.container_id) as container_id, n.text, n.read_at
+      from ${shown(ctx)} and (n.at, n.id) < (${at}::timestamptz, ${id}::uuid)
+        ${unread === undefined ? tx.part`` : unread === 'true' ? tx.part`and n.read_at is null` : tx.part`and n.read_at is not null`}
+        ${category === undefined ? tx.part`` : tx.part`and n.category = ${category}`}
+      order by n.at desc, n.id desc limit ${size + 1}`,
+  )
+  const page = pageOfRows(ctx, list, rows, size, (last) => [last.at, last.id])
+  return { ...page, unread_count: counted?.count ?? 0 }
+}
+
+/** What the caller is shown, of `n`, with its item `i`, behind `from`; more conditions may follow. */
+function shown(ctx: Ctx): Part {
+  const { tenantId, accountId } = ctx.account
+  return ctx.tx.part`
+    notification n
+    left join item i on i.tenant_id = n.tenant_id and i.id = n.item_id
+    left join container c on c.tenant_id = n.tenant_id and c.id = coalesce(i.container_id, n.container_id)
+    left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where n.tenant_id = ${tenantId} and n.account_id = ${accountId} and n.is_listed
+      and (coalesce(i.container_id, n.container_id) is null
+        or c.id is not null and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)})`
+}
+
+const countUnread = (ctx: Ctx): Promise<{ count: number }[]> => ctx.tx<{ count: number }[]>`
+  select count(*)::int as count from (
+    select from ${shown(ctx)} and n.read_at is null limit ${mostKept}) u`
+
+/** Refuses request.invalid. */
+export async function markNotifications(
+  ctx: Ctx,
+  { body: { ids, until, is_read } }: Received<typeof ops.markNotifications>,
+): Promise<Answer<typeof ops.markNotifications>> {
+  const { tx } = ctx
+  const { tenantId, accountId } = ctx.account
+  if (ids && until !== undefined) refuseMember('/until', 'member.conflicts', { with: ['ids'] })
+  if (!ids && until === undefined) refuseMember('/ids', 'member.required')
+  const meant = ids ? tx.part`id in ${tx.list(ids)}` : tx.part`at <= ${until ?? ''}::timestamptz`
+  // In the order in which the notifier locks them, so that neither waits for the other in a circle.
+  void tx`
+    update notification n set read_at = case when ${is_read}::boolean then now() end
+    from (
+      select event_id, category from notification
+      where tenant_id = ${tenantId} and account_id = ${accountId} and ${meant} and (read_at is null) = ${is_read}::boolean
+      order by event_id, category for update) m
+    where n.tenant_id = ${tenantId} and n.account_id = ${accountId} and n.event_id = m.event_id and n.category = m.category`
+  const [counted] = await countUnread(ctx)
+  return { unread_count: counted?.count ?? 0 }
+}

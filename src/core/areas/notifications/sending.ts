@@ -1,0 +1,116 @@
+/**
+ * Sends the mail of notifications. Title and access are read together as it leaves, so that nothing is told of what was
+ * hidden meanwhile. What was read in the application by then is not mailed. Spec: people 3; docs/decisions/0433.
+ */
+import { z } from 'zod'
+import type { NotificationCategory } from '../../contract/notifications/categories.ts'
+import { mailFolderOf } from '../../kernel/config/mail-settings.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { dateNow } from '../../kernel/values/time.ts'
+import { isSeenByAccount } from '../access/account-access.ts'
+import { composeMail, type Place, type Recipient } from '../mail/message.ts'
+import { deliver } from '../mail/transport.ts'
+
+const sender = { kind: 'SYSTEM', job: 'send_notification' } as const
+/** Lines of a mail; the application shows the others. */
+const mostLines = 100
+
+export const sendNotification = defineJob({
+  name: 'send_notification',
+  payload: z.object({
+    tenantId: z.guid(),
+    accountId: z.guid(),
+    mailId: z.guid(),
+    form: z.enum(['IMMEDIATE', 'DAILY']),
+  }),
+  // 30 s, then doubled each time up to 2 h: a relay may be unavailable for most of a day.
+  retryLimit: 16,
+  retryDelaySeconds: 30,
+  longestRetryDelaySeconds: 7200,
+  // Relays limit the connections of one sender.
+  atOnce: 5,
+  async run(installation, { tenantId, accountId, mailId, form }) {
+    const found = await readForMail(installation, tenantId, accountId, mailId)
+    const [first] = found?.rows ?? []
+    if (!found || !first) return
+    const { place, recipient } = found
+    const { mail } = installation.config
+    const own = { ...mail, folder: mailFolderOf(mail, tenantId) }
+    const notice = {
+      ...{ id: mailId, name: form === 'DAILY' ? ('digest' as const) : ('notification' as const) },
+      ...{ at: dateNow().toISOString(), params: { title: first.title } },
+      lines: merged(found.rows)
+        .slice(0, mostLines)
+        .map(({ category, title, count, text }) => ({
+          category,
+          values: { title, count: String(count), text: text ?? '' },
+        })),
+    }
+    await deliver(own, composeMail(notice, place, recipient, mail.from))
+  },
+})
+
+/** What was told in several hours of one subject is one line; what a rule says is each its own. */
+function merged(rows: readonly MailedRow[]): readonly MailedRow[] {
+  const lines = new Map<string, MailedRow>()
+  for (const row of rows) {
+    const key = `${row.category} ${row.subject} ${row.text ?? ''}`
+    lines.set(key, { ...row, count: row.count + (lines.get(key)?.count ?? 0) })
+  }
+  return [...lines.values()]
+}
+
+interface MailedRow {
+  readonly category: NotificationCategory
+  readonly subject: string
+  readonly title: string
+  readonly text: string | null
+  readonly count: number
+}
+
+interface ForMail {
+  readonly place: Place
+  readonly recipient: Recipient
+  /** In the order of the events. */
+  readonly rows: readonly MailedRow[]
+}
+
+/** Undefined if the account or the workspace is not ACTIVE any more. */
+const readForMail = (
+  installation: Installation,
+  tenantId: string,
+  accountId: string,
+  mailId: string,
+): Promise<ForMail | undefined> =>
+  installation.transaction(sender, { tenantId, readOnly: true }, async ({ tx }) => {
+    const [[place], [person], rows] = await Promise.all([
+      tx<Place[]>`
+        select display_name, default_locale, default_time_zone from tenant where id = ${tenantId} and state = 'ACTIVE'`,
+      tx<{ email: string; name: string | null; locale: string | null; time_zone: string | null }[]>`
+        select a.email, a.display_name as name, p.locale, p.time_zone from account a
+        left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
+        where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null`,
+      tx<(Omit<MailedRow, 'title'> & { title: string | null })[]>`
+        select n.category, n.subject, n.text, n.mail_count as count, coalesce(i.title, c.name) as title
+        from notification n
+        join account a on a.tenant_id = n.tenant_id and a.id = n.account_id
+        left join item i on i.tenant_id = n.tenant_id and i.id = n.item_id and i.purged_at is null
+        left join container c on c.tenant_id = n.tenant_id and c.id = coalesce(i.container_id, n.container_id)
+        left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+        where n.tenant_id = ${tenantId} and n.account_id = ${accountId} and n.mail_id = ${mailId} and n.read_at is null
+          and (n.item_id is null or i.id is not null)
+          and ${isSeenByAccount(tx, tx.part`coalesce(i.container_id, n.container_id)`)}
+        order by n.at, n.id`,
+    ])
+    if (!place || !person) return undefined
+    return {
+      place: {
+        ...place,
+        default_locale: person.locale ?? place.default_locale,
+        default_time_zone: person.time_zone ?? place.default_time_zone,
+      },
+      recipient: { accountId, name: person.name, address: person.email },
+      rows: rows.map((row) => ({ ...row, title: row.title ?? place.display_name })),
+    }
+  })
