@@ -11,7 +11,6 @@ export const peopleMeanings: Readonly<Record<string, string>> = {
   'ManagedAccount.account': 'the account that waits for its person',
   'confirmAddress.token': 'the token in the link of the mail (svcc_…)',
   'AddressAsked.email': 'the address that was asked for',
-  addresses: 'the addresses of the account',
   address_id: 'the address of the account',
   severity: 'INFO, WARNING or CRITICAL',
   display_name: 'the name that people see',
