@@ -9,7 +9,7 @@ export const peopleMeanings: Readonly<Record<string, string>> = {
   sign_in_name: 'the name that a managed account signs in with; null: it has an address',
   'Operator.sign_in_name': 'what the account signs in with, or its name',
   'ManagedAccount.account': 'the account that waits for its person',
-  'confirmAddress.token': 'the token in the link of the mail (svcc_…)',
+  'AddressConfirm.token': 'the token in the link of the mail (svcc_…)',
   'AddressAsked.email': 'the address that was asked for',
   address_id: 'the address of the account',
   severity: 'INFO, WARNING or CRITICAL',
