@@ -21,7 +21,6 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
     of: {
       'challenge/findChallenge': 'value',
       'credential/lookUpCredential': 'mixed value',
-      'challenge/findChallenge': 'value',
       'flow/spendFlow': 'value',
       'link/findLink': 'value',
       'refresh/findToken': 'lock value',
@@ -33,9 +32,6 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'row/workspaceOfBackup': 'value',
       'invitation/findInvitation': 'mixed value',
       'recorded/getRecordedDelivery': 'mixed value',
-      'link/findLink': 'value',
-      'refresh/findToken': 'lock value',
-      'refresh/holdSessionOf': 'lock',
       'register/findAccount': 'lock mixed value',
       'removal/findTarget': 'mixed value',
       'show/readJob': 'value',
