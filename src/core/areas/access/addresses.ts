@@ -106,7 +106,7 @@ export async function makePrimary(
 ): Promise<AccountAddress> {
   void tx`
     update account_address set is_primary = false, removed_at = now(), ends_at = now() + interval '1 day'
-    where tenant_id = ${tenantId} and account_id = ${accountId} and is_primary and confirmed_at is null and id <> ${addressId}`
+    where tenant_id = ${tenantId} and account_id = ${accountId} and is_primary and id <> ${addressId} and confirmed_at is null`
   void tx`
     update account_address set is_primary = false
     where tenant_id = ${tenantId} and account_id = ${accountId} and is_primary and id <> ${addressId}`

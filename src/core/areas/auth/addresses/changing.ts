@@ -84,17 +84,12 @@ async function settle(ctx: Ctx, holder: Holder, asked: Asked): Promise<AccountAd
   void tx`
     update account_address set confirmed_at = now(), ends_at = null
     where tenant_id = ${tenantId} and id = ${asked.address_id} and confirmed_at is null`
-  void tx`
-    update account_address set confirmed_at = now(), ends_at = null
-    where tenant_id = ${tenantId} and id = ${asked.address_id} and confirmed_at is null`
   const [[address], [primary]] = await Promise.all([
-    tx<AccountAddress[]>`
-      select id, email, is_primary, confirmed_at from account_address
-      where tenant_id = ${tenantId} and id = ${asked.address_id}`,
+    tx<[AccountAddress]>`
+      select id, email, is_primary, confirmed_at from account_address where tenant_id = ${tenantId} and id = ${asked.address_id}`,
     tx<{ id: string }[]>`
       select id from account_address where tenant_id = ${tenantId} and account_id = ${accountId} and is_primary`,
   ])
-  if (!address) throw new Error('an address that was confirmed is gone')
   const moves = !address.is_primary && (asked.makes_primary || !primary)
   const now = moves ? await makePrimary(ctx, holder, address.id) : address
   await rewordAccount(ctx, holder)
