@@ -42,13 +42,17 @@ describe.each([60, 80, 160])('at %i columns', (columns) => {
       expect([line, ended], said).toEqual([line, code])
       // The first line is what was typed; what is drawn over itself has no length, and messages are not broken.
       const lines = said.split('\n').slice(1, -1)
-      const tables = lines.filter((one) => /^[A-Z*]|^ {2}|\S {2,}\S/.test(one) && !/[.!:]$|^\?|✔|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/.test(one))
+      const tables = lines.filter(
+        (one) => /^[A-Z*]|^ {2}|\S {2,}\S/.test(one) && !/[.!:]$|^\?|✔|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/.test(one),
+      )
       wide.push(...tables.filter((one) => [...one].length > columns).map((one) => `${line}: ${one}`))
       if (/\d{4}-\d?\d?-?\d?…/.test(said)) wide.push(`${line}: cuts a day`)
       return said
     }
     const slug = `walk-${columns}`
-    await walk(`svc tenants provision --slug ${slug} --display-name "Walking Company of ${columns}" --owner-email o@${slug}.example`)
+    await walk(
+      `svc tenants provision --slug ${slug} --display-name "Walking Company of ${columns}" --owner-email o@${slug}.example`,
+    )
     await walk('svc tenants list')
     await walk(`svc tenants show ${slug}`)
     await walk(`svc tenants quotas set ${slug} items=5000 api_requests_per_minute=unlimited`)
@@ -57,7 +61,8 @@ describe.each([60, 80, 160])('at %i columns', (columns) => {
     await walk('svc tenants list --state SUSPENDED')
     await walk(`svc tenants resume ${slug}`)
     await walk(`svc accounts invite charles-${columns}@acme.example --name "Charles Babbage"`)
-    for (const list of ['accounts list', 'sessions list', 'tokens list', 'operators list', 'profiles list']) await walk(`svc ${list}`)
+    for (const list of ['accounts list', 'sessions list', 'tokens list', 'operators list', 'profiles list'])
+      await walk(`svc ${list}`)
     await walk(`svc groups create "Engineers of ${columns}"`)
     await walk('svc groups list')
     await walk(`svc webhooks create ${target.url}?at=${columns} --type 'work.*' --secret-file hook-${columns}.secret`)

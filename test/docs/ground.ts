@@ -3,7 +3,16 @@
  * and a daemon. Ada is the first operator, of the workspace `acme`.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import postgres from 'postgres'
@@ -32,7 +41,10 @@ export interface Ground {
   /** Runs it as a superuser in the installation's database, with psql where there is one; answers what that printed. */
   sql(text: string, database?: string): Promise<string>
   /** A shell in a folder of its own. Without `env` it has the host's variables and the address of the daemon. */
-  terminal(options?: { readonly env?: NodeJS.ProcessEnv; readonly columns?: number }): Promise<Terminal & { readonly cwd: string }>
+  terminal(options?: {
+    readonly env?: NodeJS.ProcessEnv
+    readonly columns?: number
+  }): Promise<Terminal & { readonly cwd: string }>
   remove(): Promise<void>
 }
 
@@ -95,7 +107,7 @@ export async function openGround(archives?: 'archiving'): Promise<Ground> {
       })
     },
     async sql(text, database = 'svc') {
-      const superuser = { ...server.superuser, PGDATABASE: database }
+      const superuser: NodeJS.ProcessEnv = { ...server.superuser, PGDATABASE: database }
       if (has('psql')) {
         const args = ['-v', 'ON_ERROR_STOP=1', '-f', '-']
         const ran = spawnSync('psql', args, { input: text, encoding: 'utf8', env: { ...common, ...superuser } })
@@ -114,7 +126,9 @@ export async function openGround(archives?: 'archiving'): Promise<Ground> {
       try {
         // One by one: some of them refuse to be in a transaction.
         let said = ''
-        for (const statement of text.includes('$$') ? [text] : text.split(/;\s*\n|;\s*$/).filter((one) => one.trim() !== ''))
+        for (const statement of text.includes('$$')
+          ? [text]
+          : text.split(/;\s*\n|;\s*$/).filter((one) => one.trim() !== ''))
           said += `${JSON.stringify(await sql.unsafe(statement))}\n`
         return said
       } finally {

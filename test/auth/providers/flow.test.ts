@@ -3,8 +3,8 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sweepExpired } from '../../../src/core/areas/auth/sign-in/jobs.ts'
 import { redirectUri } from '../../kit/oidc-provider.ts'
-import { finish, start, } from '../../kit/signing-in.ts'
-import { openSignIns, type SignIns, } from './sign-ins.ts'
+import { finish, start } from '../../kit/signing-in.ts'
+import { openSignIns, type SignIns } from './sign-ins.ts'
 
 let signIns: SignIns
 let ways: SignIns['ways']

@@ -5,7 +5,7 @@ import { identityProviderOperations as admin } from '../../../src/core/contract/
 import { oidcProvider } from '../../kit/oidc-provider.ts'
 import { person } from '../../kit/people.ts'
 import { start, whoIs } from '../../kit/signing-in.ts'
-import { openSignIns, type SignIns, } from './sign-ins.ts'
+import { openSignIns, type SignIns } from './sign-ins.ts'
 
 let signIns: SignIns
 let ways: SignIns['ways']
