@@ -273,15 +273,20 @@ test('a reset that is sent again has a link that works once, and the mail before
     )
     .toBe(1)
   const tokenIn = (text = '') => /set-password#(\S+)/.exec(text)?.[1] ?? ''
-  const refused = tokenIn(relay.refused.find(({ to }) => to.includes(owner.email))?.mail.text)
+  const refused = relay.refused
+    .filter(({ to }) => to.includes(owner.email))
+    .map(({ mail }) => tokenIn(mail.text))
+    .find((found) => found !== '')
   relay.refusals = {}
   const [mail] = (await who.api.call(listMails, { kind: 'password_reset' })).data
   await who.api.call(resendMail, { mailId: mail!.id })
-  await expect.poll(() => relay.takenBy(owner.email).length, patience).toBeGreaterThan(0)
+  // The owner, who joined by a token, is asked to confirm the address, too.
+  const resets = () => relay.takenBy(owner.email).filter((taken) => tokenIn(taken.mail.text) !== '')
+  await expect.poll(() => resets().length, patience).toBeGreaterThan(0)
   const reset = (token: string) =>
     who.as().call(resetPassword, { body: { token, password: 'a new passphrase of hers' } })
-  await expect(reset(refused)).rejects.toMatchObject({ status: 410 })
-  await reset(tokenIn(relay.takenBy(owner.email)[0]?.mail.text))
+  await expect(reset(refused ?? '')).rejects.toMatchObject({ status: 410 })
+  await reset(tokenIn(resets()[0]?.mail.text))
 })
 
 test('a mail of a workspace that does not exist names none', async () => {

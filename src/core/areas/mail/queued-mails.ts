@@ -41,6 +41,8 @@ const queueStates = Object.fromEntries(Object.entries(stateNames).map(([own, nam
 const kindOfJob: Readonly<Partial<Record<(typeof mailJobs)[number], MailName>>> = {
   send_invitation: 'invitation',
   send_password_reset: 'password_reset',
+  send_address_confirmation: 'address_confirm',
+  send_notification: 'notification',
 }
 
 interface JobRow {
@@ -67,7 +69,7 @@ const columns = ({ tx }: Ctx): Part => tx.part`
 
 /** The words of mailJobs (kernel/database/queue-schema.ts), as its indexes have them. */
 const isMail = ({ tx }: Ctx): Part =>
-  tx.part`name in ('send_mail', 'send_invitation', 'send_password_reset', 'tell_administrators')`
+  tx.part`name in ('send_mail', 'send_invitation', 'send_password_reset', 'send_address_confirmation', 'send_notification', 'tell_administrators')`
 
 /** Newest first. Refuses request.malformed, cursor.invalid. */
 export async function listMails(
