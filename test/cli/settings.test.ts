@@ -69,7 +69,7 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
     expect(refused.stderr).toContain('/sign_in/nonsense: member.unknown')
     expect(refused.stderr).toContain('/sign_in/methods/value/0: value.one_of (values PASSWORD, PROVIDER)')
     expect((await run('settings', 'apply', join(home.folder, 'nowhere.yaml'))).stderr).toContain(
-      'cannot be read (ENOENT)',
+      'There is no file ',
     )
     const server = await run('settings', 'apply', file('c.yaml', 'localisation: { time_zone: Mars/Olympus }\n'))
     expect(server).toMatchObject({ code: 2 })

@@ -4,6 +4,7 @@ import { readJson, writeJson } from '../../core/kernel/values/json.ts'
 import { Failure } from '../failure.ts'
 import { readStdin } from '../input/secret-input.ts'
 import type { Outgoing } from './api-caller.ts'
+import { unreadable } from '../input/unreadable.ts'
 
 export interface RawFlags {
   readonly 'raw-field'?: string[] | undefined
@@ -92,6 +93,6 @@ async function readInput(file: string): Promise<string> {
   try {
     return file === '-' ? await readStdin() : readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Failure('usage', `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw unreadable(`the file ${file}`, error)
   }
 }

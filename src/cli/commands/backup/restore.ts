@@ -6,6 +6,7 @@ import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
 import { notArchived } from '../../render/media.ts'
 import { withToldProgress } from '../../render/progress.ts'
+import { unreadable } from '../../input/unreadable.ts'
 
 export default class BackupRestore extends BaseCommand {
   static override summary = 'Restore a backup of an embedded installation into an empty folder'
@@ -60,7 +61,7 @@ export default class BackupRestore extends BaseCommand {
 
 async function opened(file: string) {
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new Failure('usage', `There is no file ${file}.`, 'Check its name.') : error
+    throw unreadable(`the file ${file}`, error)
   })
   return handle.createReadStream()
 }

@@ -11,6 +11,7 @@ import { NotReached } from '../../call/http.ts'
 import { Failure } from '../../failure.ts'
 import { mediaDetails, sizeInWords } from '../../render/media.ts'
 import { bar, withToldProgress } from '../../render/progress.ts'
+import { unreadable } from '../../input/unreadable.ts'
 
 /** How often a part is sent again whose answer was lost. */
 const repeats = 5
@@ -49,7 +50,7 @@ export default class MediaPut extends CallerCommand {
 
 async function opened(path: string): Promise<FileHandle> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
-    throw new Failure('usage', `${path} cannot be read (${error.code}).`)
+    throw unreadable(`the file ${path}`, error)
   })
   if ((await file.stat()).isFile()) return file
   await file.close()

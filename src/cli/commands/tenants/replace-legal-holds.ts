@@ -9,6 +9,7 @@ import { findWorkspace } from '../../find/workspaces.ts'
 import { readStdin } from '../../input/secret-input.ts'
 import { moment } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
+import { unreadable } from '../../input/unreadable.ts'
 
 type Replaced = Answer<typeof tenantOperations.replaceLegalHolds>
 
@@ -51,10 +52,7 @@ async function readBody(file: string): Promise<Sent<typeof tenantOperations.repl
   try {
     return readJson(file === '-' ? await readStdin() : readFileSync(file, 'utf8')) as never
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new Failure(
-      'usage',
-      `The file ${file} ${code?.startsWith('E') ? `cannot be read (${code})` : 'is not JSON'}.`,
-    )
+    if ((error as NodeJS.ErrnoException).code?.startsWith('E')) throw unreadable(`the file ${file}`, error)
+    throw new Failure('usage', `The file ${file} is not JSON.`)
   }
 }
