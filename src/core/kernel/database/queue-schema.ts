@@ -2,7 +2,14 @@
 export const queueSchema = 'pgboss'
 
 /** The jobs that mail somebody. Operators list them (areas/mail/queued-mails.ts); test/mail/queued-mails.test.ts holds the names to the jobs. */
-export const mailJobs = ['send_mail', 'send_invitation', 'send_password_reset', 'tell_administrators'] as const
+export const mailJobs = [
+  'send_mail',
+  'send_invitation',
+  'send_password_reset',
+  'send_address_confirmation',
+  'send_notification',
+  'tell_administrators',
+] as const
 
 /** Which of them have not gone; a query that says the same is served by the indexes below (areas/mail/queued-mails.ts). */
 const isOpenMail = `name in (${mailJobs.map((name) => `'${name}'`).join(', ')}) and state in ('created', 'retry', 'active', 'failed')`
