@@ -94,33 +94,7 @@ export async function openGround(archives?: 'archiving'): Promise<Ground> {
         throw new Error(`${error.message}${log}`)
       })
     },
-    async sql(text, database = 'svc') {
-      const superuser = { ...server.superuser, PGDATABASE: database }
-      if (has('psql')) {
-        const args = ['-v', 'ON_ERROR_STOP=1', '-f', '-']
-        const ran = spawnSync('psql', args, { input: text, encoding: 'utf8', env: { ...common, ...superuser } })
-        if (ran.status !== 0) throw new Error(`psql: ${ran.stderr}\n${text}`)
-        return `${ran.stdout}${ran.stderr}`
-      }
-      const sql = postgres({
-        host: superuser['PGHOST'] ?? '',
-        port: server.port,
-        username: superuser['PGUSER'] ?? '',
-        password: superuser['PGPASSWORD'] ?? '',
-        database,
-        max: 1,
-        onnotice: () => undefined,
-      })
-      try {
-        // One by one: some of them refuse to be in a transaction.
-        let said = ''
-        for (const statement of text.includes('$$') ? [text] : text.split(/;\s*\n|;\s*$/).filter((one) => one.trim() !== ''))
-          said += `${JSON.stringify(await sql.unsafe(statement))}\n`
-        return said
-      } finally {
-        await sql.end()
-      }
-    },
+    sql: (text, database = 'svc') => runSql(text, server, database, has('psql') ? common : undefined),
     async terminal(options = {}) {
       const cwd = join(folder, 'people', `p${terminals.length}`)
       mkdirSync(cwd)
@@ -141,6 +115,36 @@ export async function openGround(archives?: 'archiving'): Promise<Ground> {
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
     },
   }
+}
+
+/** `env`: of psql; without it, statements go one by one through the driver. */
+async function runSql(
+  text: string,
+  server: StockServer,
+  database: string,
+  env: NodeJS.ProcessEnv | undefined,
+): Promise<string> {
+  const superuser = { ...server.superuser, PGDATABASE: database }
+  if (env !== undefined) {
+    const args = ['-v', 'ON_ERROR_STOP=1', '-f', '-']
+    const ran = spawnSync('psql', args, { input: text, encoding: 'utf8', env: { ...env, ...superuser } })
+    if (ran.status !== 0) throw new Error(`psql: ${ran.stderr}\n${text}`)
+    return `${ran.stdout}${ran.stderr}`
+  }
+  const login = { username: superuser['PGUSER'] ?? '', password: superuser['PGPASSWORD'] ?? '' }
+  const sql = postgres({ host: '127.0.0.1', port: server.port, ...login, database, max: 1, onnotice: () => undefined })
+  const statements = text.includes('$$') ? [text] : text.split(/;\s*$/m).filter((one) => one.trim() !== '')
+  let said = ''
+  try {
+    // Some of them refuse to be in a transaction.
+    for (const statement of statements) {
+      const rows = await sql.unsafe(statement)
+      said += `${rows.command} ${rows.count}\n${rows.map((row) => Object.values(row).join(' | ')).join('\n')}\n(${rows.count} rows)\n`
+    }
+  } finally {
+    await sql.end()
+  }
+  return said
 }
 
 /** Answers the questions of a set-up. */
