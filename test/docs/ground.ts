@@ -3,7 +3,7 @@
  * and a daemon. Ada is the first operator, of the workspace `acme`.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import postgres from 'postgres'
@@ -167,9 +167,4 @@ export async function must(terminal: Terminal, line: string): Promise<string> {
   const { code, said } = await terminal.type(line)
   if (code !== 0) throw new Error(`${line} ended with ${code}:\n${said}`)
   return said
-}
-
-/** A file of mode 0600 where the terminal is. */
-export function secretFile(terminal: { readonly cwd?: string } & Terminal, name: string, text: string): void {
-  writeFileSync(join(terminal.cwd ?? '.', name), `${text}\n`, { mode: 0o600 })
 }
