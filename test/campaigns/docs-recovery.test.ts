@@ -5,7 +5,8 @@ import { deploying } from '../docs/stories/deploying.ts'
 import { canRecover, recovery } from '../docs/stories/recovering.ts'
 import { follow } from '../docs/story.ts'
 
-if (!canRecover) process.stderr.write(`Skipped: there is no PostgreSQL of the distribution (Debian's package postgresql)\n`)
+if (!canRecover)
+  process.stderr.write(`Skipped: there is no PostgreSQL of the distribution (Debian's package postgresql)\n`)
 
 describe.runIf(canRecover)(recovery.page, () => {
   let ground: Ground

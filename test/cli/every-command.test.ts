@@ -23,7 +23,11 @@ const commands = (await readCommands())
     const flags = Object.entries({ ...command.baseFlags, ...command.flags } as Record<string, Option>)
       .filter(([, { required }]) => required)
       .map(([name, flag]) => `--${name}=${value(flag)}`)
-    return { id, words: [...id.split(' '), ...args.map(value), ...flags], reaches: 'profile' in { ...command.baseFlags, ...command.flags } }
+    return {
+      id,
+      words: [...id.split(' '), ...args.map(value), ...flags],
+      reaches: 'profile' in { ...command.baseFlags, ...command.flags },
+    }
   })
 
 let home: Home
@@ -41,7 +45,6 @@ function faultsOf({ code, stdout, stderr }: Ran): string[] {
   if (code === null || !known.has(code)) faults.push(`ends with ${code}`)
   if (/^\s+at .+:\d+/m.test(all)) faults.push('shows a stack')
   if (/\[object |\bundefined\b|\bNaN\b/.test(all)) faults.push('shows a value that is none')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins so
   if (/\u001b\[/.test(all)) faults.push('has colours')
   if (code !== 0 && code !== exitCodes.findings && !/[.?:]\s*$/m.test(stderr)) faults.push('says no sentence')
   return faults
@@ -51,7 +54,11 @@ describe.each([
   ['no daemon at the address', { SVC_API_URL: 'http://127.0.0.1:1', SVC_TOKEN: 'svc_pat_nothing' }, []],
   ['neither a profile nor an installation', {}, []],
   ['a flag that there is not', {}, ['--no-such-flag']],
-  ['an installation that was never made', { SVC_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', SVC_KEYRING_FILE: 'none.json' }, []],
+  [
+    'an installation that was never made',
+    { SVC_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', SVC_KEYRING_FILE: 'none.json' },
+    [],
+  ],
 ] as const)('%s', (_, env, more) => {
   test('every command ends by itself, in sentences', async () => {
     const wrong: string[] = []
@@ -59,7 +66,8 @@ describe.each([
       const ran = await home.svc([...words, ...more], { env })
       const faults = faultsOf(ran)
       if (more.length > 0 && ran.code !== exitCodes.usage) faults.push(`ends with ${ran.code}`)
-      if (faults.length > 0) wrong.push(`${id}: ${faults.join(', ')}: ${ran.stdout.slice(0, 80)}${ran.stderr.slice(0, 200)}`)
+      if (faults.length > 0)
+        wrong.push(`${id}: ${faults.join(', ')}: ${ran.stdout.slice(0, 80)}${ran.stderr.slice(0, 200)}`)
     }
     expect(wrong).toEqual([])
     expect(commands.length).toBeGreaterThan(140)
@@ -72,7 +80,8 @@ test('a profile that there is not is named', async () => {
     const ran = await home.svc([...words, '--profile', 'nobody'])
     const isSaid = ran.code === exitCodes.notFound && ran.stderr.includes('"nobody"')
     // It asks for what it needs first.
-    if (!isSaid && ![exitCodes.usage, exitCodes.notAllowed].includes(ran.code as never)) wrong.push(`${id}: ${ran.code} ${ran.stderr.slice(0, 150)}`)
+    if (!isSaid && ![exitCodes.usage, exitCodes.notAllowed].includes(ran.code as never))
+      wrong.push(`${id}: ${ran.code} ${ran.stderr.slice(0, 150)}`)
   }
   expect(wrong).toEqual([])
 }, 60_000)
@@ -80,7 +89,11 @@ test('a profile that there is not is named', async () => {
 test('output that nobody reads ends a command without a word', () => {
   for (const line of ['svc help', 'svc events catalog --help', 'svc completion bash', 'svc config show --json']) {
     const run = `${line.replace('svc', join(root, 'bin/svc'))} 2>said | head -c 1 > /dev/null; cat said`
-    const { stdout } = spawnSync('sh', ['-c', run], { cwd: home.folder, encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: home.folder } })
+    const { stdout } = spawnSync('sh', ['-c', run], {
+      cwd: home.folder,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: home.folder },
+    })
     expect(stdout, line).toBe('')
   }
 })

@@ -32,7 +32,10 @@ export interface Ground {
   /** Runs it as a superuser in the installation's database, with psql where there is one; answers what that printed. */
   sql(text: string, database?: string): Promise<string>
   /** A shell in a folder of its own. Without `env` it has the host's variables and the address of the daemon. */
-  terminal(options?: { readonly env?: NodeJS.ProcessEnv; readonly columns?: number }): Promise<Terminal & { readonly cwd: string }>
+  terminal(options?: {
+    readonly env?: NodeJS.ProcessEnv
+    readonly columns?: number
+  }): Promise<Terminal & { readonly cwd: string }>
   remove(): Promise<void>
 }
 
@@ -124,7 +127,7 @@ async function runSql(
   database: string,
   env: NodeJS.ProcessEnv | undefined,
 ): Promise<string> {
-  const superuser = { ...server.superuser, PGDATABASE: database }
+  const superuser: Readonly<Record<string, string>> = { ...server.superuser, PGDATABASE: database }
   if (env !== undefined) {
     const args = ['-v', 'ON_ERROR_STOP=1', '-f', '-']
     const ran = spawnSync('psql', args, { input: text, encoding: 'utf8', env: { ...env, ...superuser } })

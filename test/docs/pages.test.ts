@@ -42,7 +42,8 @@ describe('every block of commands', () => {
   })
 
   test('says that it is one: no block without a language, and no indented line, is a command', () => {
-    const command = /^ *(?:\$ )?(?:svc|npm|npx|node|kill|psql|pg_\w+|age|docker|kubectl|systemctl|curl|SVC_\w+=)(?: |$|\S*=)/
+    const command =
+      /^ *(?:\$ )?(?:svc|npm|npx|node|kill|psql|pg_\w+|age|docker|kubectl|systemctl|curl|SVC_\w+=)(?: |$|\S*=)/
     const unsaid = pages
       .filter((page) => !generated.includes(page))
       .flatMap((page) => [
@@ -77,14 +78,21 @@ function writtenIn(page: string): Written[] {
   const isOfCommands = (block: Block) => isTyped(block) || generated.includes(page)
   const inBlocks = blocksOf(page)
     .filter(isOfCommands)
-    .flatMap(({ lines }) => lines.join('\n').replaceAll(/\\\n\s*/g, '').split('\n'))
+    .flatMap(({ lines }) =>
+      lines
+        .join('\n')
+        .replaceAll(/\\\n\s*/g, '')
+        .split('\n'),
+    )
     .flatMap((line) => svc.exec(line.replace(/^(?:[A-Z_]+=\S+ )+/, ''))?.[1] ?? [])
     // How a command is used, in the generated page.
     .filter((line) => !/\[flags\]/.test(line))
     .map((line) => ({ page, words: wordsOf(line), isWhole: true }))
-  const inText = [...proseOf(page).replaceAll(/\s+/g, ' ').matchAll(/`(?:npx )?svc ([^`…]+)`/g)].map(
-    ([, line = '']) => ({ page, words: wordsOf(line), isWhole: false }),
-  )
+  const inText = [
+    ...proseOf(page)
+      .replaceAll(/\s+/g, ' ')
+      .matchAll(/`(?:npx )?svc ([^`…]+)`/g),
+  ].map(([, line = '']) => ({ page, words: wordsOf(line), isWhole: false }))
   return [...inBlocks, ...inText]
 }
 

@@ -132,7 +132,9 @@ async function typeAll(
 /** The lines are assignments of an environment; svc has to know each name, and to accept each value. */
 async function validate(place: string, lines: readonly string[], terminal: Terminal): Promise<string> {
   for (const line of lines) expect(line, place).toMatch(/^[A-Z][A-Z0-9_]*=\S/)
-  const typed = await terminal.type(`(set -a; ${lines.map((line) => line.replace(/\s+#.*/, '')).join('; ')}; svc config validate)`)
+  const typed = await terminal.type(
+    `(set -a; ${lines.map((line) => line.replace(/\s+#.*/, '')).join('; ')}; svc config validate)`,
+  )
   expect([place, typed.code], typed.said).toEqual([place, 0])
   return typed.said
 }

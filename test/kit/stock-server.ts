@@ -36,14 +36,20 @@ export interface StockServer {
 /** `archives`: it copies its log to the folder `archive`, so that it can be recovered to any time. */
 export async function startStockServer(archives?: 'archiving'): Promise<StockServer> {
   const account = await serverAccount()
-  const bin = stockPrograms ?? join(await runnableFolder(account, join(tmpdir(), 'svc-binaries'), () => undefined), 'bin')
+  const bin =
+    stockPrograms ?? join(await runnableFolder(account, join(tmpdir(), 'svc-binaries'), () => undefined), 'bin')
   const folder = mkdtempSync(join(tmpdir(), 'svc-stock-'))
   chmodSync(folder, 0o711)
   if (account) chownSync(folder, account.uid, account.gid)
   const [port = 0] = await freePorts(1)
   const as = account === undefined ? {} : { uid: account.uid, gid: account.gid }
   const run = (program: string, ...args: readonly string[]) =>
-    spawnSync(join(bin, program), args, { ...as, encoding: 'utf8', cwd: folder, env: { PATH: process.env['PATH'], ...superuser } })
+    spawnSync(join(bin, program), args, {
+      ...as,
+      encoding: 'utf8',
+      cwd: folder,
+      env: { PATH: process.env['PATH'], ...superuser },
+    })
   const must = ({ status, stderr, stdout }: SpawnSyncReturns<string>) => {
     if (status !== 0) throw new Error(`${stderr}${stdout}`)
   }
@@ -57,7 +63,17 @@ export async function startStockServer(archives?: 'archiving'): Promise<StockSer
   const data = join(folder, 'data')
   const secret = join(folder, 'superuser')
   writeFileSync(secret, superuser.PGPASSWORD)
-  const how = ['-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${secret}`, '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
+  const how = [
+    '-U',
+    'postgres',
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${secret}`,
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+    '--no-sync',
+  ]
   must(run('initdb', '-D', data, ...how))
   const tls = join(folder, 'tls')
   mkdirSync(tls)
@@ -66,7 +82,13 @@ export async function startStockServer(archives?: 'archiving'): Promise<StockSer
   const archive = join(folder, 'archive')
   if (archives) mkdirSync(archive)
   if (archives && account) chownSync(archive, account.uid, account.gid)
-  const own = [...(archives ? archiving(archive) : []), `port = ${port}`, `listen_addresses = '127.0.0.1'`, `unix_socket_directories = '${folder}'`, 'fsync = off']
+  const own = [
+    ...(archives ? archiving(archive) : []),
+    `port = ${port}`,
+    `listen_addresses = '127.0.0.1'`,
+    `unix_socket_directories = '${folder}'`,
+    'fsync = off',
+  ]
   own.push('ssl = on', `ssl_cert_file = '${tls}/server.crt'`, `ssl_key_file = '${tls}/server.key'`)
   writeFileSync(join(data, 'postgresql.auto.conf'), `${own.join('\n')}\n`)
   let server: Running | undefined = await runServer(join(bin, 'postgres'), ['-D', data], port, folder, as as never)
@@ -99,10 +121,32 @@ function certify(folder: string): void {
     if (status !== 0) throw new Error(`openssl: ${stderr}`)
   }
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  openssl('req', '-x509', ...key, '-keyout', 'authority.key', '-out', 'authority.crt', '-days', '2', '-subj', '/CN=Authority')
+  openssl(
+    'req',
+    '-x509',
+    ...key,
+    '-keyout',
+    'authority.key',
+    '-out',
+    'authority.crt',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=Authority',
+  )
   openssl('req', ...key, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=127.0.0.1')
   writeFileSync(join(folder, 'names'), 'subjectAltName=IP:127.0.0.1\n')
-  const signing = ['-CA', 'authority.crt', '-CAkey', 'authority.key', '-CAcreateserial', '-days', '2', '-extfile', 'names']
+  const signing = [
+    '-CA',
+    'authority.crt',
+    '-CAkey',
+    'authority.key',
+    '-CAcreateserial',
+    '-days',
+    '2',
+    '-extfile',
+    'names',
+  ]
   openssl('x509', '-req', '-in', 'server.csr', '-out', 'server.crt', ...signing)
   chmodSync(join(folder, 'server.key'), 0o600)
 }

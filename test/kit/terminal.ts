@@ -35,7 +35,6 @@ interface TerminalOptions {
 
 const patience = 30_000
 const prompt = /⟦(\d+|…)⟧ $/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what moves the cursor, and colours
 const sequences = /\u001b\[[0-9;?]*[A-Za-z]|\u001b[()=>][A-B0]?|\r/g
 
 export async function openTerminal({ cwd, env, columns = 80, habits = [] }: TerminalOptions): Promise<Terminal> {

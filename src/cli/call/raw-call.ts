@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { readJson, writeJson } from '../../core/kernel/values/json.ts'
 import { Failure } from '../failure.ts'
 import { readStdin } from '../input/secret-input.ts'
-import type { Outgoing } from './api-caller.ts'
 import { unreadable } from '../input/unreadable.ts'
+import type { Outgoing } from './api-caller.ts'
 
 export interface RawFlags {
   readonly 'raw-field'?: string[] | undefined

@@ -8,7 +8,11 @@ export function unreadable(named: string, error: unknown): Failure {
   const start = `${named[0]?.toUpperCase() ?? ''}${named.slice(1)}`
   if (code === 'EISDIR') return new Failure('usage', `${start} is a folder.`, 'Name a file in it.')
   if (code === 'EACCES' || code === 'EPERM')
-    return new Failure('usage', `${start} cannot be read by your user.`, 'Its owner can allow that, or run this command.')
+    return new Failure(
+      'usage',
+      `${start} cannot be read by your user.`,
+      'Its owner can allow that, or run this command.',
+    )
   return new Failure('usage', `${start} cannot be read (${code ?? 'no reason is known'}).`)
 }
 

@@ -88,7 +88,9 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'value.type': ({ expected }) => `must be of the type ${shown(expected)}`,
   'value.pattern': ({ pattern }) => patterns[String(pattern)] ?? `must match ${shown(pattern)}`,
   'value.format': ({ format }) =>
-    format === undefined ? 'has not the form that it must have' : `must be ${formats[String(format)] ?? `of the format ${shown(format)}`}`,
+    format === undefined
+      ? 'has not the form that it must have'
+      : `must be ${formats[String(format)] ?? `of the format ${shown(format)}`}`,
   'value.one_of': ({ values }) =>
     `must be one of ${Array.isArray(values) ? values.map(shown).join(', ') : shown(values)}`,
   'value.invalid': () => 'is not valid',

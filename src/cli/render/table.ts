@@ -54,14 +54,25 @@ export async function table<Row>(
   if (width && hasIdsLast(tight) && isCutShort(columns, tight, measure, width)) {
     const [some, ids] = [columns.slice(0, -1), tight.map((line) => line.at(-1))]
     const others = tight.map((line) => line.slice(0, -1))
-    const isTooNarrow = width < usualWidth && least(columns, tight.map((line) => line.map(shortened))) <= width
+    const isTooNarrow =
+      width < usualWidth &&
+      least(
+        columns,
+        tight.map((line) => line.map(shortened)),
+      ) <= width
     if (!isTooNarrow && least(some, others) <= width)
       return draw(some, others)
         .split('\n')
         .map((line, at) => `${line}\n  ${ids[at]}`)
         .join('\n')
   }
-  if (width && least(columns, tight.map((line) => line.map(shortened))) > width)
+  if (
+    width &&
+    least(
+      columns,
+      tight.map((line) => line.map(shortened)),
+    ) > width
+  )
     return hanging(columns, whole, measure, width) ?? blocks(columns, whole.slice(1), width)
   const cramped = isCramped(columns, tight, measure, width)
   const lines = cramped ? tight.map((line) => line.map(shortened)) : tight

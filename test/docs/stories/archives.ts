@@ -8,7 +8,9 @@ const idIn = (said: string) => /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/.e
 
 /** The folder of the first encrypted archive. */
 const archiveOf = ({ folder }: Ground) =>
-  globSync(join(folder, 'data/backups/archives/tenants/*/*/manifest.sig')).at(0)?.replace(/\/manifest\.sig$/, '') ?? ''
+  globSync(join(folder, 'data/backups/archives/tenants/*/*/manifest.sig'))
+    .at(0)
+    ?.replace(/\/manifest\.sig$/, '') ?? ''
 
 export const backupTargets: Story = {
   page: 'docs/runbooks/backup-targets.md',
@@ -27,10 +29,16 @@ let identity = ''
 export const backups: Story = {
   page: 'docs/runbooks/backups.md',
   steps: [
-    { block: 'age-keygen -o key.txt', play: { needs: ['age-keygen'], after: async (_, terminal, said) => {
-      recipient = /^(age1\w+)\s*$/m.exec(said)?.[1] ?? ''
-      identity = `${/^(\/\S+)$/m.exec(await must(terminal, 'pwd'))?.[1]}/key.txt`
-    } } },
+    {
+      block: 'age-keygen -o key.txt',
+      play: {
+        needs: ['age-keygen'],
+        after: async (_, terminal, said) => {
+          recipient = /^(age1\w+)\s*$/m.exec(said)?.[1] ?? ''
+          identity = `${/^(\/\S+)$/m.exec(await must(terminal, 'pwd'))?.[1]}/key.txt`
+        },
+      },
+    },
     {
       block: 'svc backups create acme',
       play: {

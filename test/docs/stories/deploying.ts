@@ -64,7 +64,11 @@ export const deploying: Story = {
     },
     { block: `SVC_DATABASE_STANDBY_URL='postgres`, play: { isSettings: true } },
     { block: 'npm install --global --prefix /opt/svc', elsewhere: 'test/campaigns/package.test.ts' },
-    { block: 'useradd --system', cannot: 'needs systemd as the first process; test/deploy/unit.test.ts has the unit checked, and starts what it starts' },
+    {
+      block: 'useradd --system',
+      cannot:
+        'needs systemd as the first process; test/deploy/unit.test.ts has the unit checked, and starts what it starts',
+    },
     { block: 'npm pack', cannot: noBuilder },
     { block: 'cd deploy/compose', cannot: noBuilder },
     { block: 'kubectl apply -f', cannot: noCluster },
@@ -88,7 +92,9 @@ export const deploying: Story = {
           ['/backups', folder],
         ],
         after: async ({ folder }, terminal) => {
-          expect(await must(terminal, `SVC_DATA_DIR='${folder}/restored' svc tenants list --recovery`)).toContain('acme')
+          expect(await must(terminal, `SVC_DATA_DIR='${folder}/restored' svc tenants list --recovery`)).toContain(
+            'acme',
+          )
         },
       },
     },

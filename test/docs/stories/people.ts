@@ -13,7 +13,9 @@ export const people: Story = {
       play: {
         replace: async (ground) => {
           const [, id = ''] =
-            /([0-9a-f]{8}-[0-9a-f-]{27})/.exec(await ground.sql(`select id from container where kind = 'COLLECTION' limit 1`)) ?? []
+            /([0-9a-f]{8}-[0-9a-f-]{27})/.exec(
+              await ground.sql(`select id from container where kind = 'COLLECTION' limit 1`),
+            ) ?? []
           return [['0190c9d2-7a3b-7cde-8f01-23456789abcd', id]]
         },
       },
@@ -26,7 +28,10 @@ export const people: Story = {
     { block: 'svc accounts list --find bab', play: { shows: ['charles@acme.example', 'guest@else.example'] } },
     { block: 'svc accounts disable charles', play: {} },
     { block: 'svc accounts list --external-id', play: { shows: ['"data": []'] } },
-    { inline: 'svc accounts enable', play: { replace: () => [['svc accounts enable', 'svc accounts enable charles@acme.example']] } },
+    {
+      inline: 'svc accounts enable',
+      play: { replace: () => [['svc accounts enable', 'svc accounts enable charles@acme.example']] },
+    },
     {
       block: 'svc accounts list --workspace acme --recovery',
       play: {

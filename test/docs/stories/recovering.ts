@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { stockPrograms } from '../../kit/stock-server.ts'
-import { asAda, type Ground, must } from '../ground.ts'
 import type { Terminal } from '../../kit/terminal.ts'
+import { asAda, type Ground, must } from '../ground.ts'
 import type { Story } from '../story.ts'
 
 export const stuckPurge: Story = {
@@ -61,11 +61,14 @@ let then = ''
 async function untilTheLoss(ground: Ground): Promise<void> {
   const { server } = ground
   const made = server.run('pg_basebackup', '-D', join(server.folder, 'base'), '-X', 'stream', '--checkpoint=fast')
-  expect(made).toMatchObject({ status: 0, stderr: "" })
+  expect(made).toMatchObject({ status: 0, stderr: '' })
   const ada = await asAda(ground)
   await must(ada, 'svc backup-targets add disk --kind local --path archives')
   await must(ada, 'svc tenants provision --slug before --display-name Before --owner-email owner@before.example')
-  then = /(\d{4}-[^\s"]+)/.exec(await ground.sql(`select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')`))?.[1] ?? ''
+  then =
+    /(\d{4}-[^\s"]+)/.exec(
+      await ground.sql(`select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')`),
+    )?.[1] ?? ''
   await must(ada, 'svc tenants provision --slug after --display-name After --owner-email owner@after.example')
   await must(ada, 'svc holds place before --reason "case 12"')
   await ada.close()
@@ -77,10 +80,16 @@ async function untilTheLoss(ground: Ground): Promise<void> {
 
 /** The server belongs to its user, and so do the commands about it. */
 const asItsUser = async ({ server }: Ground, terminal: Terminal) => {
-  await terminal.type(Object.entries(server.superuser).map(([name, value]) => `export ${name}='${value}'`).join('; '))
+  await terminal.type(
+    Object.entries(server.superuser)
+      .map(([name, value]) => `export ${name}='${value}'`)
+      .join('; '),
+  )
   await terminal.type(`cd ${server.folder}`)
   if (process.getuid?.() === 0)
-    await terminal.type('setpriv "--reuid=$(stat -c %u data)" "--regid=$(stat -c %g data)" --clear-groups bash --noprofile --norc --noediting -i')
+    await terminal.type(
+      'setpriv "--reuid=$(stat -c %u data)" "--regid=$(stat -c %g data)" --clear-groups bash --noprofile --norc --noediting -i',
+    )
 }
 
 export const recovery: Story = {
@@ -108,8 +117,14 @@ export const recovery: Story = {
         },
       },
     },
-    { block: 'pgbackrest --stanza=svc', cannot: 'needs pgBackRest and its repository; the page says with which release it was tried' },
-    { block: 'mv DATA DATA.lost', cannot: 'needs Barman and its server; the page says with which release it was tried' },
+    {
+      block: 'pgbackrest --stanza=svc',
+      cannot: 'needs pgBackRest and its repository; the page says with which release it was tried',
+    },
+    {
+      block: 'mv DATA DATA.lost',
+      cannot: 'needs Barman and its server; the page says with which release it was tried',
+    },
     {
       block: 'svc recovery begin',
       play: {

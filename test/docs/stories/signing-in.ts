@@ -60,10 +60,15 @@ export const signingIn: Story = {
         // Mary, who is an ADMIN, lost the app; then she lost it again.
         replace: () => [['ada@acme.example', 'mary@acme.example']],
         before: async (ground) => {
-          await ground.sql(`update second_factor set account_id = (select id from account where email = 'mary@acme.example')`)
+          await ground.sql(
+            `update second_factor set account_id = (select id from account where email = 'mary@acme.example')`,
+          )
         },
       },
     },
-    { block: 'svc signin explain acme', play: { shows: ['can sign in to acme'], after: (_, __, said) => expect(said).toContain('second factor') } },
+    {
+      block: 'svc signin explain acme',
+      play: { shows: ['can sign in to acme'], after: (_, __, said) => expect(said).toContain('second factor') },
+    },
   ],
 }

@@ -4,9 +4,9 @@ import { type Config, readConfig } from '../../../core/kernel/config/config.ts'
 import type { Restored } from '../../../core/snapshot/restore.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
+import { unreadable } from '../../input/unreadable.ts'
 import { notArchived } from '../../render/media.ts'
 import { withToldProgress } from '../../render/progress.ts'
-import { unreadable } from '../../input/unreadable.ts'
 
 export default class BackupRestore extends BaseCommand {
   static override summary = 'Restore a backup of an embedded installation into an empty folder'

@@ -9,9 +9,9 @@ import { CallerCommand } from '../../base-command.ts'
 import type { Caller } from '../../call/caller.ts'
 import { NotReached } from '../../call/http.ts'
 import { Failure } from '../../failure.ts'
+import { unreadable } from '../../input/unreadable.ts'
 import { mediaDetails, sizeInWords } from '../../render/media.ts'
 import { bar, withToldProgress } from '../../render/progress.ts'
-import { unreadable } from '../../input/unreadable.ts'
 
 /** How often a part is sent again whose answer was lost. */
 const repeats = 5

@@ -7,9 +7,9 @@ import { CallerCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
 import { findWorkspace } from '../../find/workspaces.ts'
 import { readStdin } from '../../input/secret-input.ts'
+import { unreadable } from '../../input/unreadable.ts'
 import { moment } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
-import { unreadable } from '../../input/unreadable.ts'
 
 type Replaced = Answer<typeof tenantOperations.replaceLegalHolds>
 
