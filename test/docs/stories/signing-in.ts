@@ -66,6 +66,7 @@ export const signingIn: Story = {
         },
       },
     },
+    { block: 'svc sessions list', play: {} },
     {
       block: 'svc signin explain acme',
       play: { shows: ['can sign in to acme'], after: (_, __, said) => expect(said).toContain('second factor') },
