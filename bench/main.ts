@@ -19,6 +19,7 @@ import { floor } from './floor.ts'
 import { layGround } from './ground.ts'
 import { growth } from './growth.ts'
 import { mixedLoad } from './load.ts'
+import { notifying } from './notifying.ts'
 import { overload } from './overload.ts'
 import { provisioning } from './provisioning.ts'
 import { pulling } from './pulling.ts'
@@ -41,6 +42,7 @@ const parts = {
   encryption,
   deliveries,
   pull: pulling,
+  notifying: onGround(notifying),
 } satisfies Record<string, () => Promise<Line[]>>
 
 function onGround(part: (ground: Awaited<ReturnType<typeof layGround>>) => Promise<Line[]>) {

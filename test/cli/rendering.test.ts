@@ -66,6 +66,36 @@ describe('tables', () => {
     for (const width of [undefined, 80]) expect(await table([row], wide, '', width)).toContain(row.id)
   })
 
+  test('put ids below their rows where the rest would be cut short, and keep the minute of a moment', async () => {
+    const cell = (text: string) => () => text
+    const wide: readonly Column<typeof row>[] = [
+      { head: 'CREATED', cell: cell('2026-11-20 12:32:46 +01:00') },
+      { head: 'EVENT', cell: cell('svc.work.item.created.v1') },
+      { head: 'STATUS', cell: cell('DEAD_LETTER'), whole: true },
+      { head: 'LAST', cell: cell('connect.timeout') },
+      { head: 'ID', cell: ({ id }) => id, whole: true },
+    ]
+    expect((await table([row, row], wide, '', 80)).split('\n')).toEqual([
+      'CREATED           EVENT                     STATUS       LAST',
+      '  ID',
+      ...[row, row].flatMap(({ id }) => [
+        '2026-11-20 12:32  svc.work.item.created.v1  DEAD_LETTER  connect.timeout',
+        `  ${id}`,
+      ]),
+    ])
+    expect(await table([row], wide, '', 160)).toContain(`12:32:46 +01:00  svc.work.item.created.v1`)
+  })
+
+  test('never cut a day', async () => {
+    const wide: readonly Column<typeof row>[] = [
+      { head: 'NAME', cell: ({ name }) => name },
+      { head: 'STATE', cell: () => 'PENDING_DELETION', whole: true },
+      { head: 'CREATED', cell: () => '2026-11-20' },
+      { head: 'ID', cell: ({ id }) => id, whole: true },
+    ]
+    for (const width of [40, 60, 80]) expect(await table([row], wide, '', width)).toContain('2026-11-20')
+  })
+
   test('show the end of an address, too, by which people tell them apart', async () => {
     const url = 'https://hooks.example.org/services/of/acme'
     const drawn = await table([url], [{ head: 'TARGET', cell: (text) => text }], '', 20)

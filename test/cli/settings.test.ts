@@ -68,9 +68,7 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toContain('/sign_in/nonsense: member.unknown')
     expect(refused.stderr).toContain('/sign_in/methods/value/0: value.one_of (values PASSWORD, PROVIDER)')
-    expect((await run('settings', 'apply', join(home.folder, 'nowhere.yaml'))).stderr).toContain(
-      'cannot be read (ENOENT)',
-    )
+    expect((await run('settings', 'apply', join(home.folder, 'nowhere.yaml'))).stderr).toContain('There is no file ')
     const server = await run('settings', 'apply', file('c.yaml', 'localisation: { time_zone: Mars/Olympus }\n'))
     expect(server).toMatchObject({ code: 2 })
     expect(server.stderr).toContain('/localisation/time_zone')

@@ -178,7 +178,11 @@ describe.each(acting.map((operation) => [operation.id, operation] as const))('%s
 })
 
 /** Named here are those that name an account or what belongs to one, and act on no ways in of another. */
-const harmless = new Set(['endSession', 'assignItem', 'unassignItem', 'addItemMember', 'removeItemMember'])
+const harmless = new Set([
+  ...['endSession', 'assignItem', 'unassignItem', 'addItemMember', 'removeItemMember'],
+  // Another's is not_found, whatever the caller's role.
+  'setNotificationPreference',
+])
 
 test('whatever names an account, a membership, a token or a session and changes something says whom it acts on', () => {
   const naming = /^(account|membership|token|session)_?[iI]d$/

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import type { Operation } from '../../src/core/contract/operation.ts'
+import { type Operation, stepUpOf } from '../../src/core/contract/operation.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { rankOf, roles, scopes } from '../../src/core/contract/vocabulary.ts'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
@@ -140,28 +140,39 @@ test.each(named(changing))('%s takes a session, or a token with workspace:admin'
     expect((await callAs(operation, token)).json?.code).not.toBe('auth.scope_required')
 })
 
-/** The account's own affairs that change none of its ways in: reading, agreeing to terms, preferences, proving who is there. */
+/** The account's own affairs that change none of its ways in: reading, agreeing to terms, preferences, what it is told, proving who is there. */
 test('what any token of an account may do is named here', () => {
-  const served = guarded.filter(({ needs }) => needs.caller === 'account' && needs.changes !== 'ways in')
+  const served = guarded.filter(
+    ({ needs }) => needs.caller === 'account' && needs.changes !== 'ways in' && needs.credential === undefined,
+  )
   expect(served.map(({ id }) => id).sort()).toEqual([
     'agreeToTerms',
     'changePreferences',
     'getOwnAccount',
     'listEmergencyNotices',
+    'listNotificationPreferences',
+    'listNotifications',
     'listPresets',
     'listSessions',
     'listTokens',
+    'markNotifications',
+    'setNotificationPreference',
     'stepUp',
+    'stepUpByProvider',
   ])
 })
 
-test.each(['getOwnAccount', 'listEmergencyNotices', 'listPresets', 'listSessions', 'listTokens'] as const)(
-  '%s is served to every token',
-  async (id) => {
-    const { token } = await person(daemon, tenantId, { scopes: ['workspace:read'], role: 'VIEWER' })
-    expect((await callAs(operations[id], token)).status).toBe(200)
-  },
-)
+test.each([
+  'getOwnAccount',
+  'listEmergencyNotices',
+  'listNotifications',
+  'listPresets',
+  'listSessions',
+  'listTokens',
+] as const)('%s is served to every token', async (id) => {
+  const { token } = await person(daemon, tenantId, { scopes: ['workspace:read'], role: 'VIEWER' })
+  expect((await callAs(operations[id], token)).status).toBe(200)
+})
 
 const scoped = guarded.filter(({ needs }) => needs.caller === 'workspace' || needs.caller === 'operator')
 const scopeOf = ({ needs }: Operation) => (needs.caller === 'workspace' ? needs.scope : 'admin:tenants')
@@ -280,8 +291,9 @@ test("another workspace's id is answered as one that nobody has", async () => {
     for (const id of [hub, board]) {
       const foreign = await daemon.call(operation.method, urlOf(operation, id), { token: owner.token })
       const unknown = await daemon.call(operation.method, urlOf(operation), { token: owner.token })
-      // An empty body is refused before anything is looked for, where one is asked for.
-      expect([foreign.status, body(foreign)]).toEqual([operation.body ? unknown.status : 404, body(unknown)])
+      // An empty body, and a missing proof, are refused before anything is looked for, where one is asked for.
+      const isRefusedFirst = operation.body !== undefined || stepUpOf(operation.needs) !== undefined
+      expect([foreign.status, body(foreign)]).toEqual([isRefusedFirst ? unknown.status : 404, body(unknown)])
       expect(foreign.text).not.toContain('canary')
     }
   }

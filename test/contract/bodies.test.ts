@@ -6,18 +6,20 @@ import { type Person, person, setUp } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let operator: Person
+let signedIn: Person
 
 beforeAll(async () => {
   daemon = await testDaemon()
   const { tenantId } = await setUp(daemon)
   operator = await person(daemon, tenantId, { operator: true })
+  signedIn = await person(daemon, tenantId, { operator: true, kind: 'SESSION' })
   await daemon.db.sql`insert into tenant_quota values (${tenantId}, 'api_requests_per_minute', 0)`
 })
 afterAll(() => daemon.close())
 
 const named = writables.map((writable) => [writable.operation.id, writable] as const)
 const pointerOf = (path: readonly string[]) => path.map((name) => `/${name}`).join('')
-const as = () => ({ token: operator.token, id: operator.tenantId })
+const as = () => ({ token: operator.token, sessionToken: signedIn.token, id: operator.tenantId })
 
 /** Whatever a body could have changed. */
 async function state(): Promise<unknown> {

@@ -316,6 +316,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listBackups', () => ({ query: { ...size.query, tenant_id: actor.tenantId, state: 'COMPLETE' } })],
   ['getBackup', () => ({ params: { backupId: collectionId } })],
   ['listProviders', () => ({})],
+  ['getOnlyProvider', () => ({})],
   ['listAccountsWithoutProvider', () => size],
   ['getSignInRules', () => ({ query: { workspace: 'plan-77' } })],
   ['listIdentityProviders', () => ({})],
@@ -418,9 +419,9 @@ describe.skipIf(isOutside)('reads by an index', () => {
   )
 
   test.each([
-    ['nothing', 'svc_mail_in_order', () => ({})],
-    ['state', 'svc_mail_in_order', () => ({ state: 'FAILED' })],
-    ['tenant_id', 'svc_mail_by_workspace', () => ({ tenant_id: actor.tenantId })],
+    ['nothing', 'svc_mails_in_order', () => ({})],
+    ['state', 'svc_mails_in_order', () => ({ state: 'FAILED' })],
+    ['tenant_id', 'svc_mails_by_workspace', () => ({ tenant_id: actor.tenantId })],
   ] as const)(
     'a page of mails by %s is read in its order: no sort, and no mail that has gone',
     async (_, index, query) => {

@@ -33,8 +33,7 @@ beforeEach(async () => {
   owner = await joinedWorkspace(house)
 })
 
-let counter = 0
-const freshName = () => `bench-${(counter += 1)}.${randomUUIDv7().slice(-6)}`
+const freshName = () => `bench-${randomUUIDv7().slice(-12)}`
 type Body = NonNullable<Sent<typeof createManagedAccount>['body']>
 const asOwner = () => who.as(owner.session.access_token)
 const create = (body: Partial<Body> = {}, by = asOwner()) =>

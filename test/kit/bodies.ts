@@ -2,7 +2,7 @@
  * The bodies that the contract's operations take, as data to be made invalid: walked and sampled from their JSON
  * Schemas.
  */
-import type { Operation } from '../../src/core/contract/operation.ts'
+import { type Operation, takesSessionOnly } from '../../src/core/contract/operation.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { type JsonSchema, openSchemas } from '../../src/daemon/openapi-schemas.ts'
 import type { Sending, TestDaemon } from './daemon.ts'
@@ -100,13 +100,15 @@ export const sendBody = (
   daemon: TestDaemon,
   operation: Operation,
   body: unknown,
-  sending: Sending & { readonly id?: string } = {},
+  { sessionToken, ...sending }: Sending & { readonly id?: string; readonly sessionToken?: string } = {},
 ) =>
   daemon.call(
     operation.method,
     `/api/v1${operation.path.replace(/\{\w+\}/g, sending.id ?? '0190c9d2-7a3b-7cde-8f01-23456789abcd')}`,
     {
       ...sending,
+      // An operation that serves sessions alone refuses any other token before it reads the body.
+      ...(sessionToken !== undefined && takesSessionOnly(operation.needs) ? { token: sessionToken } : {}),
       body,
       headers: {
         'content-type': operation.patch ? 'application/merge-patch+json' : 'application/json',

@@ -96,7 +96,11 @@ describe('at once', () => {
       {
         to: addressOf(maker),
         subject: 'Another title: Home',
-        lines: ['You were mentioned in a comment on “Another title”.', 'You are now responsible for “Another title”.'],
+        lines: [
+          expect.stringMatching(/^Home, .* UTC:$/),
+          'You were mentioned in a comment on “Another title”.',
+          'You are now responsible for “Another title”.',
+        ],
       },
     ])
   })
@@ -174,6 +178,24 @@ describe('at once', () => {
     await mails()
     await sql()`update tenant set state = 'ACTIVE', suspended_at = null where id = ${desk.tenantId}`
     expect(await mails(), 'nor later').toHaveLength(1)
+  })
+
+  test('nothing is sent to an address that nobody confirmed', async () => {
+    const address = addressOf(maker)
+    await sql()`
+      insert into account_address (tenant_id, id, account_id, email, email_fold, is_primary)
+      values (${desk.tenantId}, gen_random_uuid(), ${maker.accountId}, ${address}, ${address}, true)`
+    await mention(maker)
+    await telling.tell()
+    await pass(2)
+    expect(await mails()).toEqual([])
+    await sql()`update account_address set confirmed_at = now() where account_id = ${maker.accountId}`
+    await pass(40)
+    await mention(maker)
+    await telling.tell()
+    await pass(2)
+    expect(await mails()).toHaveLength(1)
+    await sql()`delete from account_address where account_id = ${maker.accountId}`
   })
 
   test('a mail that is sent twice has one Message-ID', async () => {
@@ -255,7 +277,9 @@ describe('as decided', () => {
     await mention(maker)
     await telling.tell()
     await pass(2)
-    expect((await mails()).map(({ lines }) => lines)).toEqual([['New comments on “The invitation”: 1.']])
+    expect((await mails()).map(({ lines }) => lines)).toEqual([
+      [expect.any(String), 'New comments on “The invitation”: 1.'],
+    ])
   })
 
   test('what holds in a collection goes before what holds in its hub, and that before the rest', async () => {

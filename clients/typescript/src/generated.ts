@@ -4804,6 +4804,7 @@ export type NoticePut = {
 
 export type Notification = {
   readonly id: string
+  /** Of what it tells. */
   readonly category: "SECURITY" | "ADMINISTRATION" | "ASSIGNED" | "MENTIONED" | "DUE" | "COMMENTED" | "ACCESS" | "AUTOMATION" | "CHANGED"
   /** When the newest event happened of which it tells. */
   readonly at: string
@@ -4833,7 +4834,9 @@ export type NotificationPage = {
 }
 
 export type NotificationPreference = {
+  /** Of what it tells. */
   readonly category: "SECURITY" | "ADMINISTRATION" | "ASSIGNED" | "MENTIONED" | "DUE" | "COMMENTED" | "ACCESS" | "AUTOMATION" | "CHANGED"
+  /** By mail, or in the application. */
   readonly channel: "MAIL" | "IN_APP"
   /** At once, in one mail a day, or not at all; IN_APP has no DAILY. */
   readonly delivery: "IMMEDIATE" | "DAILY" | "OFF"
@@ -7012,7 +7015,9 @@ export interface Operations {
     readonly params: {
       /** The id of the account. */
       readonly accountId: string
+      /** As it is listed. */
       readonly category: string
+      /** MAIL or IN_APP. */
       readonly channel: string
     }
     readonly body: NotificationPreferenceUpdate
@@ -7023,6 +7028,7 @@ export interface Operations {
     readonly query?: {
       /** True: unread ones alone; false: read ones alone. */
       readonly unread?: "true" | "false"
+      /** Of what it tells. */
       readonly category?: "SECURITY" | "ADMINISTRATION" | "ASSIGNED" | "MENTIONED" | "DUE" | "COMMENTED" | "ACCESS" | "AUTOMATION" | "CHANGED"
       /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string

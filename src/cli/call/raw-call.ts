@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { readJson, writeJson } from '../../core/kernel/values/json.ts'
 import { Failure } from '../failure.ts'
 import { readStdin } from '../input/secret-input.ts'
+import { unreadable } from '../input/unreadable.ts'
 import type { Outgoing } from './api-caller.ts'
 
 export interface RawFlags {
@@ -92,6 +93,6 @@ async function readInput(file: string): Promise<string> {
   try {
     return file === '-' ? await readStdin() : readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Failure('usage', `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw unreadable(`the file ${file}`, error)
   }
 }

@@ -4,6 +4,7 @@ import { Flags } from '@oclif/core'
 import { Failure } from '../failure.ts'
 import { refuseReadableByOthers } from '../profile/profiles.ts'
 import { askPassword, type Check, isInteractive } from './prompts.ts'
+import { unreadable } from './unreadable.ts'
 
 export const passwordFlags = {
   'password-stdin': Flags.boolean({ summary: 'Read the password from standard input.', exclusive: ['password-file'] }),
@@ -42,7 +43,7 @@ function readSecretFile(file: string, what: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if (error instanceof Failure) throw error
-    throw new Failure('usage', `The ${what} file ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw unreadable(`the ${what} file ${file}`, error)
   }
 }
 

@@ -4,6 +4,7 @@ import type { InstanceSettings } from '../../core/contract/settings/operations.t
 import { writeJson } from '../../core/kernel/values/json.ts'
 import { Failure } from '../failure.ts'
 import { readStdin } from './secret-input.ts'
+import { unreadable } from './unreadable.ts'
 
 export type SettingsBody = Omit<InstanceSettings, 'source' | 'is_enforced_from_file' | 'version'>
 
@@ -33,7 +34,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Failure('usage', `The file ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw unreadable(`the file ${file}`, error)
   }
 }
 

@@ -22,9 +22,12 @@ export function wordsOf(problem: Problem): { readonly detail: string; readonly r
   // A terminal has neither a path nor JSON: the lines below say it in the words of the command.
   const isNamed = problem.code === 'request.malformed' && (problem.errors?.length ?? 0) > 0
   const advice = isNamed ? problems['request.invalid'].remedy : row?.remedy
-  const remedy = advice === undefined ? [] : [filled(advice, problem.params)]
   const wait = problem.headers['retry-after']
-  const pause = wait === undefined || problem.status !== 429 ? [] : [`Try again in ${wait} s.`]
+  const said = advice === undefined ? '' : filled(advice, problem.params)
+  // A header is nothing that a terminal shows.
+  const timed = wait === undefined ? said : said.replace('as long as Retry-After says', `${wait} s`)
+  const remedy = timed === '' ? [] : [timed]
+  const pause = wait === undefined || problem.status !== 429 || timed !== said ? [] : [`Try again in ${wait} s.`]
   const toDo = [...remedy, ...pause].join(' ')
   return { detail, ...(toDo === '' ? {} : { remedy: toDo }) }
 }
@@ -84,7 +87,10 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'value.maximum': ({ maximum }) => `must be at most ${shown(maximum)}`,
   'value.type': ({ expected }) => `must be of the type ${shown(expected)}`,
   'value.pattern': ({ pattern }) => patterns[String(pattern)] ?? `must match ${shown(pattern)}`,
-  'value.format': ({ format }) => `must be ${formats[String(format)] ?? `of the format ${shown(format)}`}`,
+  'value.format': ({ format }) =>
+    format === undefined
+      ? 'has not the form that it must have'
+      : `must be ${formats[String(format)] ?? `of the format ${shown(format)}`}`,
   'value.one_of': ({ values }) =>
     `must be one of ${Array.isArray(values) ? values.map(shown).join(', ') : shown(values)}`,
   'value.invalid': () => 'is not valid',

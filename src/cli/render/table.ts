@@ -1,4 +1,5 @@
 /** Tables for people; programs use --json. Colour carries no meaning, and new columns come at the end. */
+import type CliTable from 'cli-table3'
 import { details, inLines } from './details.ts'
 import { printable } from './printable.ts'
 
@@ -46,17 +47,49 @@ export async function table<Row>(
   const [{ default: Table }, { default: measure }] = await Promise.all([import('cli-table3'), import('string-width')])
   const whole = rows.map((row) => columns.map((column) => printable(column.cell(row)) || '-'))
   whole.unshift(columns.map((column) => column.head))
+  const fits = !width || leastOf(widthsOf(columns, whole, measure, undefined)) <= width
+  const tight = fits ? whole : whole.map((line) => line.map(toTheMinute))
+  const draw = (some: readonly Column<Row>[], lines: readonly string[][]) => drawn(some, lines, Table, measure, width)
+  const least = (some: readonly Column<Row>[], lines: readonly string[][]) => leastOf(widthsOf(some, lines, measure, 1))
+  if (width && hasIdsLast(tight) && isCutShort(columns, tight, measure, width)) {
+    const [some, ids] = [columns.slice(0, -1), tight.map((line) => line.at(-1))]
+    const others = tight.map((line) => line.slice(0, -1))
+    const isTooNarrow =
+      width < usualWidth &&
+      least(
+        columns,
+        tight.map((line) => line.map(shortened)),
+      ) <= width
+    if (!isTooNarrow && least(some, others) <= width)
+      return draw(some, others)
+        .split('\n')
+        .map((line, at) => `${line}\n  ${ids[at]}`)
+        .join('\n')
+  }
   if (
     width &&
-    leastWidth(
+    least(
       columns,
-      whole.map((line) => line.map(shortened)),
-      measure,
+      tight.map((line) => line.map(shortened)),
     ) > width
   )
     return hanging(columns, whole, measure, width) ?? blocks(columns, whole.slice(1), width)
-  const cramped = isCramped(columns, whole, measure, width)
-  const lines = cramped ? whole.map((line) => line.map(shortened)) : whole
+  const cramped = isCramped(columns, tight, measure, width)
+  const lines = cramped ? tight.map((line) => line.map(shortened)) : tight
+  const text = draw(columns, lines)
+  return cramped && lines.some((line, at) => line.some((cell, n) => cell !== tight[at]?.[n]))
+    ? `${text}\n\n${shortenedSays}`
+    : text
+}
+
+/** The lines beside each other, in columns. */
+function drawn<Row>(
+  columns: readonly Column<Row>[],
+  lines: readonly string[][],
+  Table: typeof CliTable,
+  measure: Measure,
+  width: number | undefined,
+): string {
   const widths = widthsOf(columns, lines, measure, width)
   const cells = lines.map((line) => line.map((cell, at) => cut(cell, widths[at] ?? 0, measure)))
   const settings = {
@@ -71,15 +104,30 @@ export async function table<Row>(
     piece.push(...cells.slice(at, at + rowsAtOnce))
     pieces.push(piece.toString())
   }
-  const drawn = pieces.join('\n').replace(/ +$/gm, '')
-  return cramped && lines.some((line, at) => line.some((text, n) => text !== whole[at]?.[n]))
-    ? `${drawn}\n\n${shortenedSays}`
-    : drawn
+  return pieces.join('\n').replace(/ +$/gm, '')
 }
 
-/** The width below which the lines of the table would be broken. */
-const leastWidth = <Row>(columns: readonly Column<Row>[], lines: readonly string[][], measure: Measure) =>
-  widthsOf(columns, lines, measure, 1).reduce((sum, one) => sum + one, (columns.length - 1) * gap)
+const leastOf = (widths: readonly number[]) => widths.reduce((sum, one) => sum + one, (widths.length - 1) * gap)
+
+const wholeId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const hasIdsLast = ([, ...rows]: readonly string[][]) => rows.every((line) => wholeId.test(line.at(-1) ?? ''))
+
+/** Whether what may be cut would lose so much that people could not tell it from others. */
+function isCutShort<Row>(
+  columns: readonly Column<Row>[],
+  lines: readonly string[][],
+  measure: Measure,
+  width: number,
+): boolean {
+  const natural = widthsOf(columns, lines, measure, undefined)
+  const fitting = widthsOf(columns, lines, measure, width)
+  return leastOf(fitting) > width || fitting.some((one, at) => one < (natural[at] ?? 0) && one < comfortable)
+}
+
+/** `2026-11-20 12:32`: of a moment that has no room, the minute is more than its beginning. */
+const toTheMinute = (cell: string) => cell.replace(/^(\d{4}-\d\d-\d\d \d\d:\d\d):\d\d [+-]\d\d:\d\d$/, '$1')
+
+const isMoment = (cell: string) => /^(?:-|\d{4}-\d\d-\d\d(?: \d\d:\d\d)?)$/.test(cell)
 
 /** The table with a last column of words that go on below themselves; undefined if it is none, or has no room. */
 function hanging<Row>(
@@ -126,10 +174,8 @@ function isCramped<Row>(
   width: number | undefined,
 ): boolean {
   if (!width) return false
-  const natural = widthsOf(columns, lines, measure, undefined)
-  const fitting = widthsOf(columns, lines, measure, width)
-  const isOver = fitting.reduce((sum, one) => sum + one, (columns.length - 1) * gap) > width
-  return isOver || (width < usualWidth && fitting.some((one, at) => one < (natural[at] ?? 0) && one < comfortable))
+  if (leastOf(widthsOf(columns, lines, measure, width)) > width) return true
+  return width < usualWidth && isCutShort(columns, lines, measure, width)
 }
 
 const id = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}([0-9a-f]{4})\b/g
@@ -146,10 +192,12 @@ function widthsOf<Row>(
 ): number[] {
   const widths = columns.map((_, at) => lines.reduce((widest, line) => Math.max(widest, measure(line[at] ?? '')), 0))
   if (!width) return widths // a terminal that does not know its width says 0
+  // A day without its end says nothing.
+  const isWhole = columns.map((column, at) => column.whole || lines.slice(1).every((line) => isMoment(line[at] ?? '')))
   let excess = widths.reduce((sum, one) => sum + one, (columns.length - 1) * gap) - width
   while (excess > 0) {
     const widest = columns
-      .map((column, at) => ({ at, width: column.whole ? 0 : (widths[at] ?? 0) }))
+      .map((_, at) => ({ at, width: isWhole[at] ? 0 : (widths[at] ?? 0) }))
       .reduce((one, other) => (other.width > one.width ? other : one))
     if (widest.width <= narrowest) break
     widths[widest.at] = widest.width - 1

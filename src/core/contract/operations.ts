@@ -13,7 +13,7 @@ import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { groupOperations } from './groups/operations.ts'
 import { accountOperations } from './identity/accounts.ts'
-import { addressOperations } from './identity/addresses.ts'
+import { addressOperations, confirmationOperations } from './identity/addresses.ts'
 import { managedOperations } from './identity/managed.ts'
 import { emergencyNoticeOperations } from './identity/notices.ts'
 import { identityOperations } from './identity/operations.ts'
@@ -75,6 +75,7 @@ export const operations = {
   ...accountOperations,
   ...preferenceOperations,
   ...addressOperations,
+  ...confirmationOperations,
   ...managedOperations,
   ...emergencyNoticeOperations,
   ...notificationOperations,

@@ -4,6 +4,7 @@ import { type Config, readConfig } from '../../../core/kernel/config/config.ts'
 import type { Restored } from '../../../core/snapshot/restore.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
+import { unreadable } from '../../input/unreadable.ts'
 import { notArchived } from '../../render/media.ts'
 import { withToldProgress } from '../../render/progress.ts'
 
@@ -60,7 +61,7 @@ export default class BackupRestore extends BaseCommand {
 
 async function opened(file: string) {
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new Failure('usage', `There is no file ${file}.`, 'Check its name.') : error
+    throw unreadable(`the file ${file}`, error)
   })
   return handle.createReadStream()
 }

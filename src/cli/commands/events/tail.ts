@@ -23,7 +23,7 @@ export default class EventsTail extends CallerCommand {
     const { flags } = await this.parse(EventsTail)
     const caller = await this.open(flags)
     const types = await typesNamed(caller, flags.type)
-    const onReady = () => this.tell(`Following ${types.length} event type(s).`)
+    const onReady = () => this.tell(`Following ${types.length} event type(s). Ctrl-C ends it.`)
     let left = flags.count ?? Number.POSITIVE_INFINITY
     for await (const event of eventsOf(caller, { types, fromOldest: flags['from-oldest'], note: this.note, onReady })) {
       this.printEntry(event, () => lineOf(event))

@@ -9,6 +9,7 @@ import { CallerCommand } from '../../base-command.ts'
 import type { Caller } from '../../call/caller.ts'
 import { NotReached } from '../../call/http.ts'
 import { Failure } from '../../failure.ts'
+import { unreadable } from '../../input/unreadable.ts'
 import { mediaDetails, sizeInWords } from '../../render/media.ts'
 import { bar, withToldProgress } from '../../render/progress.ts'
 
@@ -49,7 +50,7 @@ export default class MediaPut extends CallerCommand {
 
 async function opened(path: string): Promise<FileHandle> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
-    throw new Failure('usage', `${path} cannot be read (${error.code}).`)
+    throw unreadable(`the file ${path}`, error)
   })
   if ((await file.stat()).isFile()) return file
   await file.close()

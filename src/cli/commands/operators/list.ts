@@ -12,12 +12,12 @@ const columns: readonly Column<Operator>[] = [
   { head: 'WORKSPACE', cell: (operator) => operator.workspace.slug },
   { head: 'KIND', cell: (operator) => operator.kind, whole: true },
   { head: 'SINCE', cell: (operator) => day(operator.added_at) },
-  { head: 'ACCOUNT', cell: (operator) => operator.account_id, whole: true },
   {
-    head: 'ON PROBATION UNTIL',
+    head: 'PROBATION',
     cell: (operator) => (operator.probation_until === null ? '' : moment(operator.probation_until)),
     whole: true,
   },
+  { head: 'ACCOUNT', cell: (operator) => operator.account_id, whole: true },
 ]
 
 export default class OperatorsList extends CallerCommand {

@@ -7,8 +7,28 @@ import { type Column, table } from '../../render/table.ts'
 
 type Session = Answer<typeof sessionOperations.listSessions>['data'][number]
 
+const deviceNames: Readonly<Record<NonNullable<Session['device_family']>, string>> = {
+  WINDOWS: 'Windows',
+  MAC: 'Mac',
+  LINUX: 'Linux',
+  CHROMEOS: 'ChromeOS',
+  IPHONE: 'iPhone',
+  IPAD: 'iPad',
+  ANDROID: 'Android',
+  COMMAND_LINE: 'svc',
+  OTHER: 'other',
+}
+const wayNames: Readonly<Record<NonNullable<Session['way']>, string>> = {
+  PASSWORD: 'password',
+  PROVIDER: 'provider',
+  INVITATION: 'invitation',
+  SET_UP: 'set-up',
+}
+
 const columns: readonly Column<Session>[] = [
   { head: '', cell: ({ is_current }) => (is_current ? 'this one' : ''), whole: true },
+  { head: 'DEVICE', cell: ({ device_family: family }) => (family === null ? 'unknown' : deviceNames[family]) },
+  { head: 'WAY', cell: ({ way }) => (way === null ? '' : wayNames[way]) },
   { head: 'SIGNED IN', cell: ({ created_at }) => moment(created_at) },
   { head: 'LAST USED', cell: ({ last_used_at }) => moment(last_used_at) },
   { head: 'ID', cell: ({ id }) => id, whole: true },

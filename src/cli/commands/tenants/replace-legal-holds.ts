@@ -7,6 +7,7 @@ import { CallerCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
 import { findWorkspace } from '../../find/workspaces.ts'
 import { readStdin } from '../../input/secret-input.ts'
+import { unreadable } from '../../input/unreadable.ts'
 import { moment } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
 
@@ -51,10 +52,7 @@ async function readBody(file: string): Promise<Sent<typeof tenantOperations.repl
   try {
     return readJson(file === '-' ? await readStdin() : readFileSync(file, 'utf8')) as never
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new Failure(
-      'usage',
-      `The file ${file} ${code?.startsWith('E') ? `cannot be read (${code})` : 'is not JSON'}.`,
-    )
+    if ((error as NodeJS.ErrnoException).code?.startsWith('E')) throw unreadable(`the file ${file}`, error)
+    throw new Failure('usage', `The file ${file} is not JSON.`)
   }
 }

@@ -30,7 +30,9 @@ export default class WebhooksListen extends CallerCommand {
     const types = await typesNamed(caller, flags.type)
     const secret = mintSecret()
     const onReady = () =>
-      this.note(`Forwarding ${types.length} event type(s) to ${url.href}. The secret of this run: ${secret}`)
+      this.note(
+        `Forwarding ${types.length} event type(s) to ${url.href}. The secret of this run: ${secret}\nCtrl-C ends it.`,
+      )
     let left = flags.count ?? Number.POSITIVE_INFINITY
     for await (const event of eventsOf(caller, { types, fromOldest: flags['from-oldest'], note: this.note, onReady })) {
       const outcome = await forward(url, secret, event)

@@ -4,6 +4,7 @@ import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
 import { keyIn, type Verdict, verdictOn } from '../../follow/signature-check.ts'
 import { secretOrAsk } from '../../input/secret-input.ts'
+import { unreadable } from '../../input/unreadable.ts'
 
 const explained: Readonly<Record<Extract<Verdict, { valid: false }>['reason'], string>> = {
   'timestamp.malformed': 'webhook-timestamp is not a number of seconds.',
@@ -63,6 +64,6 @@ function readBody(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new Failure('usage', `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw unreadable(`the file ${file}`, error)
   }
 }

@@ -4,6 +4,7 @@ import type { signInExplanationOperations } from '../../contract/audit/operation
 import type { invitationOperations, passwordOperations, sessionOperations } from '../../contract/auth/operations.ts'
 import type { provingOperations } from '../../contract/auth/proving.ts'
 import type { serviceAccountOperations, tokenOperations } from '../../contract/auth/tokens.ts'
+import type { confirmationOperations } from '../../contract/identity/addresses.ts'
 import type { identityProviderOperations, withdrawalPlanOperations } from '../../contract/providers/offered.ts'
 import type {
   onlyProviderOperations,
@@ -12,6 +13,7 @@ import type {
 } from '../../contract/providers/operations.ts'
 import type { secondFactorOperations } from '../../contract/second-factor/operations.ts'
 import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
+import { confirmAddress } from './addresses/changing.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './invitation.ts'
 import {
   changeIdentityProvider,
@@ -60,6 +62,7 @@ import { createToken, listTokens, revokeToken } from './token/access-token.ts'
 import { createServiceAccount, listServiceAccounts } from './token/service-account.ts'
 
 export const authHandlers = {
+  confirmAddress,
   listIdentityProviders,
   createIdentityProvider: withWork(settleAndDiscover, createIdentityProvider),
   changeIdentityProvider: withWork(settleAndDiscover, changeIdentityProvider),
@@ -112,6 +115,7 @@ export const authHandlers = {
   revokeToken,
 } satisfies HandlersOf<
   typeof identityProviderOperations &
+    typeof confirmationOperations &
     typeof withdrawalPlanOperations &
     typeof signInExplanationOperations &
     typeof invitationOperations &

@@ -7,7 +7,7 @@ import type { identityOperations } from '../../contract/identity/operations.ts'
 import type { preferenceOperations } from '../../contract/identity/preferences.ts'
 import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
 import { addAddress } from '../auth/addresses/adding.ts'
-import { confirmAddress, removeAddress } from '../auth/addresses/changing.ts'
+import { removeAddress } from '../auth/addresses/changing.ts'
 import { disableAccount, enableAccount } from './accounts/disabling.ts'
 import { disconnectIdentity } from './accounts/disconnecting.ts'
 import { inviteAccount, renewInvitation } from './accounts/inviting.ts'
@@ -29,7 +29,6 @@ export const identityHandlers = {
   changePreferences,
   addAddress,
   removeAddress,
-  confirmAddress,
   listEmergencyNotices,
   createManagedAccount: withWork(prepareStartPassword, createManagedAccount),
   issueStartPassword: withWork(prepareStartPassword, issueStartPassword),

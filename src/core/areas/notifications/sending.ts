@@ -39,7 +39,11 @@ export const sendNotification = defineJob({
     const own = { ...mail, folder: mailFolderOf(mail, tenantId) }
     const notice = {
       ...{ id: mailId, name: form === 'DAILY' ? ('digest' as const) : ('notification' as const) },
-      ...{ at: dateNow().toISOString(), params: { title: first.title } },
+      // Of a digest when it leaves, else when the newest event happened.
+      ...{
+        at: form === 'DAILY' ? dateNow().toISOString() : (found.rows.at(-1) ?? first).at,
+        params: { title: first.title },
+      },
       lines: merged(found.rows)
         .slice(0, mostLines)
         .map(({ category, title, count, text }) => ({
@@ -62,6 +66,7 @@ function merged(rows: readonly MailedRow[]): readonly MailedRow[] {
 }
 
 interface MailedRow {
+  readonly at: string
   readonly category: NotificationCategory
   readonly subject: string
   readonly title: string
@@ -76,7 +81,10 @@ interface ForMail {
   readonly rows: readonly MailedRow[]
 }
 
-/** Undefined if the account or the workspace is not ACTIVE any more. */
+/**
+ * Undefined if the account or the workspace is not ACTIVE any more, and where nobody has confirmed the address: a stranger may
+ * read what is sent there.
+ */
 const readForMail = (
   installation: Installation,
   tenantId: string,
@@ -90,9 +98,12 @@ const readForMail = (
       tx<{ email: string; name: string | null; locale: string | null; time_zone: string | null }[]>`
         select a.email, a.display_name as name, p.locale, p.time_zone from account a
         left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
-        where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null`,
+        where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null
+          and not exists (
+            select from account_address d
+            where d.tenant_id = a.tenant_id and d.account_id = a.id and d.is_primary and d.confirmed_at is null)`,
       tx<(Omit<MailedRow, 'title'> & { title: string | null })[]>`
-        select n.category, n.subject, n.text, n.mail_count as count, coalesce(i.title, c.name) as title
+        select n.at, n.category, n.subject, n.text, n.mail_count as count, coalesce(i.title, c.name) as title
         from notification n
         join account a on a.tenant_id = n.tenant_id and a.id = n.account_id
         left join item i on i.tenant_id = n.tenant_id and i.id = n.item_id and i.purged_at is null

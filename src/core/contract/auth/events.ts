@@ -62,6 +62,7 @@ export const identityEvents = defineEvents({
     ...ofAccount,
     data: changed,
     example: { ...ada, kind: 'PERSON', state: 'ACTIVE' },
+    notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
   },
   'identity.account.joined': {
     when: 'an account redeemed its invitation, or replaced its start password',
@@ -94,23 +95,27 @@ export const identityEvents = defineEvents({
     ...ofAccount,
     data: z.object({ id: uuid, provider_id: uuid }),
     example: { ...ada, provider_id: exampleId(9) },
-    notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
+    ...security('id'),
   },
   'identity.account.disconnected': {
     when: 'an identity at a provider was taken from an account',
     ...ofAccount,
     data: z.object({ id: uuid, provider_id: uuid }),
     example: { ...ada, provider_id: exampleId(9) },
-    notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
+    ...security('id'),
   },
   'identity.account.address_asked': ofAddress(
     'an address was asked for an account; it belongs to nobody until it is confirmed',
   ),
-  'identity.account.address_confirmed': ofAddress('an address of an account was confirmed'),
-  'identity.account.primary_address_changed': ofAddress(
-    'another address of an account became the one that mail goes to',
-  ),
-  'identity.account.address_removed': ofAddress('an address was taken from an account'),
+  'identity.account.address_confirmed': {
+    ...ofAddress('an address of an account was confirmed'),
+    ...security('id'),
+  },
+  'identity.account.primary_address_changed': {
+    ...ofAddress('another address of an account became the one that mail goes to'),
+    ...security('id'),
+  },
+  'identity.account.address_removed': { ...ofAddress('an address was taken from an account'), ...security('id') },
   'identity.account.preferences_changed': {
     when: 'the name or a preference of an account was changed',
     ...ofAccount,

@@ -23,7 +23,7 @@ export const usualKeep: Keep = { last: 7, hourly: 0, daily: 7, weekly: 4, monthl
 
 const NewKeep = z.strictObject(Keep.partial().shape).meta({ id: 'NewBackupKeep' })
 
-export const mostTenants = 1000
+const mostTenants = 1000
 
 const BackupSchedule = z
   .object({
@@ -119,7 +119,7 @@ export const backupScheduleOperations = defineOperations('backup', {
     body: NewBackupSchedule,
     success: { status: 201, answer: BackupSchedule, location: (_: { id: string }) => '/backup-schedules' },
     needs,
-    refuses: ['structure.full'],
+    refuses: ['structure.full', 'backup.no_scratch'],
     idempotent: true,
     recovery: 'allowed',
     assumed: [
@@ -140,6 +140,7 @@ export const backupScheduleOperations = defineOperations('backup', {
     patch: 'merge',
     success: { status: 200, answer: BackupSchedule },
     needs,
+    refuses: ['backup.no_scratch'],
     ifMatch: true,
     recovery: 'allowed',
     assumed: [

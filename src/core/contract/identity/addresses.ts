@@ -72,6 +72,9 @@ export const addressOperations = defineOperations('identity', {
     recovery: { refused: 'at the database an account gets a start password' },
     assumed: ['the primary address stays, so the last one does; another is made the primary one first'],
   },
+})
+
+export const confirmationOperations = defineOperations('auth', {
   confirmAddress: {
     method: 'POST',
     path: '/auth/address:confirm',

@@ -12,9 +12,9 @@ export const notificationEvents = defineEvents({
     container: null,
     data: z.object({
       account_id: uuid,
-      category: z.enum(notificationCategories),
-      channel: z.enum(notificationChannels),
-      delivery: z.enum(notificationDeliveries),
+      category: z.enum(notificationCategories).describe('of what it tells'),
+      channel: z.enum(notificationChannels).describe('by mail, or in the application'),
+      delivery: z.enum(notificationDeliveries).describe('how the account wants to be told'),
     }),
     example: { account_id: exampleId(3), category: 'COMMENTED', channel: 'MAIL', delivery: 'OFF' },
   },

@@ -4,8 +4,8 @@ import { defineOperations } from '../operation.ts'
 import { count, listOf, moment, paging, text, uuid, version } from '../vocabulary.ts'
 import { notificationCategories, notificationChannels, notificationDeliveries } from './categories.ts'
 
-const category = z.enum(notificationCategories)
-const channel = z.enum(notificationChannels)
+const category = z.enum(notificationCategories).describe('of what it tells')
+const channel = z.enum(notificationChannels).describe('by mail, or in the application')
 const delivery = z
   .enum(notificationDeliveries)
   .describe('at once, in one mail a day, or not at all; IN_APP has no DAILY')
@@ -65,7 +65,11 @@ export const notificationOperations = defineOperations('identity', {
     path: '/accounts/{accountId}/notification-preferences/{category}/{channel}',
     summary: 'Decide how the own account is told of a category by a channel',
     spec: 'people 3, N14',
-    params: z.strictObject({ accountId: uuid, category: text(1, 40), channel: text(1, 40) }),
+    params: z.strictObject({
+      accountId: uuid,
+      category: text(1, 40).describe('as it is listed'),
+      channel: text(1, 40).describe('MAIL or IN_APP'),
+    }),
     body: z
       .strictObject({
         delivery,

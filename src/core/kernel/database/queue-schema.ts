@@ -19,6 +19,6 @@ const isOpenMail = `name in (${mailJobs.map((name) => `'${name}'`).join(', ')}) 
  * have no entry here. A change of `mailJobs` needs new names: an index that is there already is left as it is.
  */
 export const queueIndexes = `
-  create index if not exists svc_mail_in_order on ${queueSchema}.job_common (created_on desc, id desc) where ${isOpenMail};
-  create index if not exists svc_mail_by_workspace on ${queueSchema}.job_common ((data ->> 'tenantId'), created_on desc, id desc)
+  create index if not exists svc_mails_in_order on ${queueSchema}.job_common (created_on desc, id desc) where ${isOpenMail};
+  create index if not exists svc_mails_by_workspace on ${queueSchema}.job_common ((data ->> 'tenantId'), created_on desc, id desc)
     where ${isOpenMail};`

@@ -3,7 +3,11 @@
  * address that the account has, and to the one that goes: whoever takes an account over cannot do so unseen.
  * Spec: people 1, I4, Addresses; 4, N20; docs/decisions/0410.
  */
-import type { AccountAddress, addressOperations as ops } from '../../../contract/identity/addresses.ts'
+import type {
+  AccountAddress,
+  confirmationOperations,
+  addressOperations as ops,
+} from '../../../contract/identity/addresses.ts'
 import type { Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
@@ -34,7 +38,10 @@ interface Asked {
 }
 
 /** Refuses auth.confirmation_invalid, account.address_taken. */
-export async function confirmAddress(ctx: Ctx, { body }: Received<typeof ops.confirmAddress>): Promise<AccountAddress> {
+export async function confirmAddress(
+  ctx: Ctx,
+  { body }: Received<typeof confirmationOperations.confirmAddress>,
+): Promise<AccountAddress> {
   const { tenantId, accountId } = ctx.account
   const holder = { tenantId, accountId }
   if (!isTokenShaped(body.token, 'addressConfirmation')) refuse('auth.confirmation_invalid')
@@ -42,6 +49,7 @@ export async function confirmAddress(ctx: Ctx, { body }: Received<typeof ops.con
   if (!found) refuse('auth.confirmation_invalid')
   await lockAddress(ctx, tenantId, found.email)
   void lockAccount(ctx, holder)
+  void completeAddresses(ctx, holder)
   // A separate statement sees what was committed while this one waited for the locks.
   const asked = await findAsked(ctx, holder, body.token)
   if (!asked) refuse('auth.confirmation_invalid')
@@ -73,11 +81,12 @@ async function settle(ctx: Ctx, holder: Holder, asked: Asked): Promise<AccountAd
   void tx`
     update address_confirmation set used_at = now()
     where tenant_id = ${tenantId} and account_id = ${accountId} and address_id = ${asked.address_id} and used_at is null`
+  void tx`
+    update account_address set confirmed_at = now(), ends_at = null
+    where tenant_id = ${tenantId} and id = ${asked.address_id} and confirmed_at is null`
   const [[address], [primary]] = await Promise.all([
     tx<[AccountAddress]>`
-      update account_address set confirmed_at = coalesce(confirmed_at, now()), ends_at = null
-      where tenant_id = ${tenantId} and id = ${asked.address_id}
-      returning id, email, is_primary, confirmed_at`,
+      select id, email, is_primary, confirmed_at from account_address where tenant_id = ${tenantId} and id = ${asked.address_id}`,
     tx<{ id: string }[]>`
       select id from account_address where tenant_id = ${tenantId} and account_id = ${accountId} and is_primary`,
   ])

@@ -82,6 +82,7 @@ export async function askToConfirmPrimary(ctx: Ctx, holder: Holder): Promise<voi
 
 interface AskedRow extends Place {
   readonly email: string
+  readonly asked_at: string
   readonly expires_at: string
   readonly slug: string
   readonly name: string | null
@@ -110,7 +111,7 @@ async function prepareMail(
   const { email, holder_id, slug } = row
   if (holder_id !== null && holder_id !== accountId) {
     const recipient = { accountId: holder_id, name: row.holder_name, address: email }
-    return { notice: { id, name: 'address_taken', at: row.expires_at }, place: row, recipient }
+    return { notice: { id, name: 'address_taken', at: row.asked_at }, place: row, recipient }
   }
   const { token, hash } = mintToken('addressConfirmation')
   await ctx.tx`update address_confirmation set hash = ${hash} where tenant_id = ${tenantId} and id = ${id}`
@@ -131,7 +132,7 @@ async function readAsked({ tx }: Ctx, tenantId: string, id: string): Promise<Ask
     where c.tenant_id = ${tenantId} and c.id = ${id}`
   if (!waiting) return undefined
   const [row] = await tx<AskedRow[]>`
-    select d.email, c.expires_at, t.slug, t.display_name, t.default_locale, t.default_time_zone,
+    select d.email, c.created_at as asked_at, c.expires_at, t.slug, t.display_name, t.default_locale, t.default_time_zone,
            a.display_name as name, p.locale, p.time_zone, h.id as holder_id, h.display_name as holder_name
     from address_confirmation c
     join account_address d on d.tenant_id = c.tenant_id and d.id = c.address_id and d.removed_at is null

@@ -208,7 +208,8 @@ export async function proveWithNewPassword(
 }
 
 /**
- * Signs in and replaces the password; every other session ends. Replacing a start password activates the account. Refuses what signIn refuses but auth.password_expired.
+ * Signs in and replaces the password; every other session ends. Replacing a start password activates the account. Refuses
+ * what signIn refuses but auth.password_expired.
  */
 export async function signInWithNewPassword(
   ctx: Ctx,

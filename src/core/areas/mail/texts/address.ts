@@ -103,60 +103,70 @@ export const confirm: InEveryLanguage = {
 export const taken: InEveryLanguage = {
   en: {
     subject: 'Your address was asked for: {workspace}',
-    says: ['Somebody asked for this address for another account in {workspace}. It stays with yours; nothing changed.'],
+    says: [
+      'Somebody asked for this address for another account in {workspace} ({moment}). It stays with yours; nothing changed.',
+    ],
   },
   de: {
     subject: 'Ihre Adresse wurde angefragt: {workspace}',
     says: [
-      'Diese Adresse wurde für ein anderes Konto bei {workspace} angefragt. Sie bleibt bei Ihrem; nichts hat sich geändert.',
+      'Diese Adresse wurde für ein anderes Konto bei {workspace} ({moment}) angefragt. Sie bleibt bei Ihrem; nichts hat sich geändert.',
     ],
   },
   fr: {
     subject: 'Votre adresse a été demandée : {workspace}',
     says: [
-      'Cette adresse a été demandée pour un autre compte dans {workspace}. Elle reste la vôtre ; rien n’a changé.',
+      'Cette adresse a été demandée pour un autre compte dans {workspace} ({moment}). Elle reste la vôtre ; rien n’a changé.',
     ],
   },
   es: {
     subject: 'Se ha solicitado su dirección: {workspace}',
-    says: ['Se ha solicitado esta dirección para otra cuenta en {workspace}. Sigue siendo suya; nada ha cambiado.'],
+    says: [
+      'Se ha solicitado esta dirección para otra cuenta en {workspace} ({moment}). Sigue siendo suya; nada ha cambiado.',
+    ],
   },
   it: {
     subject: 'È stato richiesto il vostro indirizzo: {workspace}',
-    says: ['Questo indirizzo è stato richiesto per un altro account in {workspace}. Resta vostro; nulla è cambiato.'],
+    says: [
+      'Questo indirizzo è stato richiesto per un altro account in {workspace} ({moment}). Resta vostro; nulla è cambiato.',
+    ],
   },
   nl: {
     subject: 'Uw adres is aangevraagd: {workspace}',
     says: [
-      'Dit adres is aangevraagd voor een ander account in {workspace}. Het blijft bij het uwe; er is niets veranderd.',
+      'Dit adres is aangevraagd voor een ander account in {workspace} ({moment}). Het blijft bij het uwe; er is niets veranderd.',
     ],
   },
   pt: {
     subject: 'O seu endereço foi pedido: {workspace}',
-    says: ['Este endereço foi pedido para outra conta em {workspace}. Continua a ser seu; nada mudou.'],
+    says: ['Este endereço foi pedido para outra conta em {workspace} ({moment}). Continua a ser seu; nada mudou.'],
   },
   pl: {
     subject: 'Poproszono o Państwa adres: {workspace}',
     says: [
-      'Poproszono o ten adres dla innego konta w {workspace}. Pozostaje on przy Państwa koncie; nic się nie zmieniło.',
+      'Poproszono o ten adres dla innego konta w {workspace} ({moment}). Pozostaje on przy Państwa koncie; nic się nie zmieniło.',
     ],
   },
   sv: {
     subject: 'Din adress efterfrågades: {workspace}',
-    says: ['Någon bad om den här adressen för ett annat konto i {workspace}. Den är kvar hos dig; inget har ändrats.'],
+    says: [
+      'Någon bad om den här adressen för ett annat konto i {workspace} ({moment}). Den är kvar hos dig; inget har ändrats.',
+    ],
   },
   da: {
     subject: 'Din adresse blev efterspurgt: {workspace}',
-    says: ['Nogen bad om denne adresse til en anden konto i {workspace}. Den bliver ved din; intet er ændret.'],
+    says: [
+      'Nogen bad om denne adresse til en anden konto i {workspace} ({moment}). Den bliver ved din; intet er ændret.',
+    ],
   },
   cs: {
     subject: 'Někdo požádal o vaši adresu: {workspace}',
-    says: ['O tuto adresu někdo požádal pro jiný účet v {workspace}. Zůstává u vašeho; nic se nezměnilo.'],
+    says: ['O tuto adresu někdo požádal pro jiný účet v {workspace} ({moment}). Zůstává u vašeho; nic se nezměnilo.'],
   },
   ja: {
     subject: 'アドレスの追加が求められました: {workspace}',
     says: [
-      '{workspace} の別のアカウントについて、このアドレスの追加が求められました。アドレスは引き続きあなたのアカウントのもので、変更はありません。',
+      '{workspace} ({moment}) の別のアカウントについて、このアドレスの追加が求められました。アドレスは引き続きあなたのアカウントのもので、変更はありません。',
     ],
   },
 }
