@@ -38,6 +38,8 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   owner = await joinedWorkspace(house.test)
+  // The mail that asks the owner to confirm the address, which may be on its way.
+  await house.test.oracle`delete from pgboss.job where data ->> 'tenantId' = ${owner.tenantId}`
 })
 afterEach(() => {
   relay.refusals = {}
@@ -295,23 +297,20 @@ test('a reset that is sent again has a link that works once, and the mail before
     )
     .toBe(1)
   const tokenIn = (text = '') => /set-password#(\S+)/.exec(text)?.[1] ?? ''
-  // Other mails go to the same address.
-  const refused = tokenIn(relay.refused.map(({ to, mail }) => (to.includes(owner.email) ? mail.text : '')).join())
+  const refused = relay.refused
+    .filter(({ to }) => to.includes(owner.email))
+    .map(({ mail }) => tokenIn(mail.text))
+    .find((found) => found !== '')
   relay.refusals = {}
   const [mail] = (await who.api.call(listMails, { kind: 'password_reset' })).data
   await who.api.call(resendMail, { mailId: mail!.id })
-  const taken = () =>
-    tokenIn(
-      relay
-        .takenBy(owner.email)
-        .map(({ mail }) => mail.text)
-        .join(),
-    )
-  await expect.poll(taken, patience).not.toBe('')
+  // The owner, who joined by a token, is asked to confirm the address, too.
+  const resets = () => relay.takenBy(owner.email).filter((taken) => tokenIn(taken.mail.text) !== '')
+  await expect.poll(() => resets().length, patience).toBeGreaterThan(0)
   const reset = (token: string) =>
     who.as().call(resetPassword, { body: { token, password: 'a new passphrase of hers' } })
-  await expect(reset(refused)).rejects.toMatchObject({ status: 410 })
-  await reset(taken())
+  await expect(reset(refused ?? '')).rejects.toMatchObject({ status: 410 })
+  await reset(tokenIn(resets()[0]?.mail.text))
 })
 
 test('a mail of a workspace that does not exist names none', async () => {
