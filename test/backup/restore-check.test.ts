@@ -146,6 +146,24 @@ describe('a database for tries', () => {
     expect(await refusal(performForAnswer(with_({ owner: nobody }), ops.verifyBackup, recoveryActor(), asked))).toEqual(
       ['backup.no_scratch', {}],
     )
+    const body = {
+      name: 'x',
+      target_id: desk.targetId,
+      cron: '0 2 * * *',
+      tenants: 'ALL' as const,
+      verify: 'RESTORE' as const,
+    }
+    expect(await refusal(performForAnswer(without, ops.createBackupSchedule, recoveryActor(), { body }))).toEqual([
+      'backup.no_scratch',
+      {},
+    ])
+    const schedule = await both.call('recovery', ops.createBackupSchedule, { body })
+    const change = { scheduleId: schedule.id, body: { verify: 'RESTORE' as const } }
+    expect(await refusal(performForAnswer(without, ops.changeBackupSchedule, recoveryActor(), change))).toEqual([
+      'backup.no_scratch',
+      {},
+    ])
+    await both.call('recovery', ops.deleteBackupSchedule, { scheduleId: schedule.id })
     expect((await tried(backup, with_({ owner: nobody }))).failure).toBe('scratch.failed')
     expect(await desk.show(backup.id)).toMatchObject({
       state: 'COMPLETE',

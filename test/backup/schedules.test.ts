@@ -328,6 +328,14 @@ describe('a run', () => {
     await both.sql`delete from backup_target where id = ${targetId}`
   })
 
+  test('verifies as its schedule asks: by a restore for a try', async () => {
+    const { id: tenantId } = await desk.workspace()
+    const schedule = await runs.made({ tenants: [tenantId], verify: 'RESTORE' })
+    await runs.whole(schedule)
+    expect(await runs.backupsOf(schedule)).toMatchObject([{ verified: [{ depth: 'RESTORE', ok: true }] }])
+    await runs.removed(schedule)
+  })
+
   test('whose verification is lost has failed', async () => {
     const { id: tenantId } = await desk.workspace()
     const schedule: BackupSchedule = await runs.made({ tenants: [tenantId] })

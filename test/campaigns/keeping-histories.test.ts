@@ -89,10 +89,10 @@ test('what stays is what the rules say, whatever happened', async () => {
     const { below, chance } = dice(seed)
     const { id: tenantId } = await desk.workspace()
     const some = () => (chance(0.5) ? 0 : below(4))
-    const keep: Keep = {
-      ...{ last: 1 + below(4), hourly: some(), daily: some(), weekly: some() },
-      ...{ monthly: some(), yearly: some(), min_days: below(3) },
-    }
+    const [last, minDays] = [chance(0.4) ? 0 : 1 + below(3), below(3)]
+    const named = { hourly: some(), daily: some(), weekly: some(), monthly: some(), yearly: some() }
+    const isNone = Object.values(named).every((count) => count === 0) && last + minDays === 0
+    const keep: Keep = { ...named, last, min_days: isNone ? 1 : minDays }
     const zone = zones[below(zones.length)]!
     const schedule = await runs.made({ tenants: [tenantId], keep, time_zone: zone })
     let known: Known[] = []

@@ -30,7 +30,7 @@ interface Window {
 }
 const inForce = { at: 'now()', until: "now() + interval '5 minutes'" }
 
-/** A person with a session, an identity and a second factor: what the operations act on. */
+/** A person with a session, an identity, addresses and a second factor: what the operations act on. */
 async function somebody(window?: Window, more: Parameters<typeof person>[2] = {}): Promise<Person> {
   const { sql } = daemon.db
   const who = await person(daemon, tenantId, { kind: 'SESSION', ...more })
@@ -38,6 +38,10 @@ async function somebody(window?: Window, more: Parameters<typeof person>[2] = {}
   await sql`
     insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject)
     values (${tenantId}, ${who.accountId}, ${randomUUIDv7()}, ${who.accountId}, 'https://sso.example', ${who.accountId})`
+  await sql`
+    insert into account_address (tenant_id, id, account_id, email, email_fold, is_primary, confirmed_at)
+    select tenant_id, gen_random_uuid(), id, email, email_fold, true, now() from account where id = ${who.accountId}
+    union all select tenant_id, id, id, 'other-' || email, 'other-' || email_fold, false, now() from account where id = ${who.accountId}`
   await sql`insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step) values (${tenantId}, ${randomUUIDv7()}, ${who.accountId}, now(), 1)`
   if (window)
     await sql`
@@ -46,9 +50,21 @@ async function somebody(window?: Window, more: Parameters<typeof person>[2] = {}
   return who
 }
 
+/** Somebody on whom the operation acts. */
+async function targetOf({ id }: Operation): Promise<Person> {
+  const who = await somebody()
+  const { sql } = daemon.db
+  if (id !== 'issueStartPassword') return who
+  await sql`delete from account_address where account_id = ${who.accountId}`
+  await sql`
+    update account set email = null, email_fold = null, sign_in_name = ${`n${who.accountId}`} where id = ${who.accountId}`
+  return who
+}
+
 /** The bodies that name an account, for those that take one there; one that is declared anew is missed here, and says so. */
 const bodies: Readonly<Record<string, readonly ((id: string) => object)[]>> = {
   disableSecondFactor: [(account_id) => ({ account_id }), (id) => ({ email: `${id}@people.example` })],
+  addAddress: [(id) => ({ email: `${id}@more.example` })],
 }
 const bodiesOf = ({ id, body }: Operation) => {
   if (!body) return [() => undefined]
@@ -76,7 +92,7 @@ describe.each(named(elevated))('%s', (_, operation) => {
   test.each(bodiesOf(operation).map((form, n) => [n, form] as const))(
     'is served in an elevated session on another account, named in way %i',
     async (_n, form) => {
-      const { status } = await act(operation, await somebody(inForce), await somebody(), form)
+      const { status } = await act(operation, await somebody(inForce), await targetOf(operation), form)
       expect([200, 201, 204]).toContain(status)
     },
   )
@@ -135,10 +151,13 @@ const standing = ({ accountId }: Person) => daemon.db.sql`
 
 test('these are the operations that an elevated session serves; a further one is a decision', () => {
   expect(elevated.map(({ id }) => id).sort()).toEqual([
+    'addAddress',
     'disableAccount',
     'disableSecondFactor',
     'disconnectIdentity',
     'enableAccount',
+    'issueStartPassword',
+    'removeAddress',
   ])
 })
 

@@ -65,7 +65,7 @@ test('every operation on boards has a plain case', () => {
   expect(missing, 'add a plain case of each to test/costs/plain-cases.ts').toEqual([])
 })
 
-test('the page of costs is what the operations cost', { timeout: 60_000 }, async () => {
+test('the page of costs is what the operations cost', { timeout: 180_000 }, async () => {
   const lines: string[] = []
   for (const [id, { request, why }] of Object.entries(plainCases(desk))) {
     const operation: Operation = operations[id as keyof typeof operations]

@@ -21,6 +21,8 @@ export interface Rule {
 /** Tables of workspaces that the installation's transactions may touch as well, and why. */
 const openToInstallation: Readonly<Record<string, string>> = {
   account: 'who calls is looked up before the workspace is known',
+  account_address: 'whoever signs in is found by an address before the look-up; ended ones are swept',
+  address_confirmation: 'ended ones are swept',
   membership: 'the role is part of that look-up',
   invitation: 'the token is all that its holder has',
   session: 'ended sessions are part of that look-up',

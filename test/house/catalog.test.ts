@@ -60,6 +60,7 @@ describe('a transaction as a workspace', () => {
   /** Tables that a provisioning and a redemption fill; the others are empty, and empty for everybody. */
   const filled = [
     'account',
+    'account_address',
     'account_word',
     'membership',
     'invitation',

@@ -153,6 +153,8 @@ const knownSources = new Set([
   'pg_index',
   'pg_attribute',
   'pg_constraint',
+  // The queue's schema, which pg-boss owns; mails that wait are read there.
+  'pgboss',
   'unnest',
   'lateral',
   'jsonb_to_recordset',

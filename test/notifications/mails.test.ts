@@ -96,7 +96,11 @@ describe('at once', () => {
       {
         to: addressOf(maker),
         subject: 'Another title: Home',
-        lines: ['You were mentioned in a comment on “Another title”.', 'You are now responsible for “Another title”.'],
+        lines: [
+          expect.stringMatching(/^Home, .* UTC:$/),
+          'You were mentioned in a comment on “Another title”.',
+          'You are now responsible for “Another title”.',
+        ],
       },
     ])
   })
@@ -255,7 +259,9 @@ describe('as decided', () => {
     await mention(maker)
     await telling.tell()
     await pass(2)
-    expect((await mails()).map(({ lines }) => lines)).toEqual([['New comments on “The invitation”: 1.']])
+    expect((await mails()).map(({ lines }) => lines)).toEqual([
+      [expect.any(String), 'New comments on “The invitation”: 1.'],
+    ])
   })
 
   test('what holds in a collection goes before what holds in its hub, and that before the rest', async () => {

@@ -1,102 +1,28 @@
 /** Signing in through a real provider, end to end over the API: who comes in, as whom, and who does not. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sweepExpired } from '../../../src/core/areas/auth/sign-in/jobs.ts'
-import { operations } from '../../../src/core/contract/operations.ts'
 import { identityProviderOperations as admin } from '../../../src/core/contract/providers/offered.ts'
-import type { Role } from '../../../src/core/contract/vocabulary.ts'
-import { type Release, readRelease } from '../../../src/core/kernel/egress/guard.ts'
-import { caseFold } from '../../../src/core/kernel/values/case-fold.ts'
-import { type OidcProvider, oidcProvider, redirectUri } from '../../kit/oidc-provider.ts'
+import { oidcProvider } from '../../kit/oidc-provider.ts'
 import { person } from '../../kit/people.ts'
-import { finish, signInThrough, start, whoIs } from '../../kit/signing-in.ts'
-import { type TwoWays, twoWays } from '../../kit/two-ways.ts'
+import { start, whoIs } from '../../kit/signing-in.ts'
+import { openSignIns, type SignIns } from './sign-ins.ts'
 
-let ways: TwoWays
-/** Says what it knows at its user-info endpoint. */
-let real: OidcProvider
-/** A marked one, whose people have a directory; says it all in the ID token. */
-let marked: OidcProvider
-
+let signIns: SignIns
+let ways: SignIns['ways']
+let real: SignIns['real']
+let marked: SignIns['marked']
+let workspace: SignIns['workspace']
+let offered: SignIns['offered']
+let enter: SignIns['enter']
+let account: SignIns['account']
+let trailOf: SignIns['trailOf']
+let reasonOf: SignIns['reasonOf']
+let expectTurnedAway: SignIns['expectTurnedAway']
 beforeAll(async () => {
-  real = await oidcProvider()
-  marked = await oidcProvider({ claimsInIdToken: true, auth: 'client_secret_post' })
-  ways = await twoWays({
-    egress: readRelease('127.0.0.0/8') as Release,
-    providerPresets: [
-      {
-        kind: 'PRESET_TWO',
-        displayName: 'Marked',
-        issuer: marked.issuer,
-        isIssuer: new RegExp(`^${marked.issuer}$`),
-        isPublic: /./,
-        directoryClaim: 'tid',
-        vouches: ({ email_verified }) => email_verified === true,
-      },
-    ],
-  })
+  signIns = await openSignIns()
+  ;({ ways, real, marked, workspace, offered, enter, account, trailOf, reasonOf, expectTurnedAway } = signIns)
 })
-afterAll(async () => {
-  await ways.close()
-  await real.close()
-  await marked.close()
-})
-
-interface Workspace {
-  readonly id: string
-  readonly slug: string
-  readonly invitation: string
-  readonly ownerEmail: string
-}
-
-let counter = 0
-/** A workspace whose owner is invited. */
-async function workspace(): Promise<Workspace> {
-  counter += 1
-  const slug = `sso-${counter}`
-  const ownerEmail = `owner@${slug}.example`
-  const { tenant, redemption_token } = await ways.call('recovery', operations.provisionTenant, {
-    body: { slug, display_name: slug, owner_email: ownerEmail },
-  })
-  return { id: tenant.id, slug, invitation: redemption_token, ownerEmail }
-}
-
-/** One of the installation's that the workspace has on. */
-async function offered({ id }: Workspace, more: object = {}, provider = real): Promise<string> {
-  const created = await ways.call('recovery', admin.createIdentityProvider, {
-    body: { issuer: provider.issuer, client_id: provider.clientId, client_secret: provider.clientSecret, ...more },
-  })
-  await ways.sql`
-    insert into provider_switch (tenant_id, provider_scope, provider_id)
-    values (${id}, '00000000-0000-0000-0000-000000000000', ${created.id})`
-  return created.id
-}
-
-const enter = ({ slug }: Workspace, provider_id: string, more: object = {}, provider = real) =>
-  signInThrough(ways.daemon, provider, { workspace: slug, provider_id, ...more })
-
-async function account({ id }: Workspace, email: string, state = 'ACTIVE', role: Role = 'MEMBER'): Promise<string> {
-  const accountId = randomUUIDv7()
-  await ways.sql`
-    insert into account (tenant_id, id, kind, state, email, email_fold)
-    values (${id}, ${accountId}, 'PERSON', ${state}, ${email}, ${caseFold(email)})`
-  await ways.sql`insert into membership (tenant_id, id, account_id, role) values (${id}, ${randomUUIDv7()}, ${accountId}, ${role})`
-  return accountId
-}
-
-const trailOf = async ({ id }: Workspace) =>
-  (await ways.sql<{ action: string }[]>`select action from audit_entry where tenant_id = ${id} order by id`).map(
-    ({ action }) => action,
-  )
-const reasonOf = async ({ id }: Workspace) =>
-  (
-    await ways.sql<{ reason: string }[]>`
-    select params ->> 'reason' as reason from audit_entry where tenant_id = ${id} and action = 'sign_in.turned_away' order by id desc limit 1`
-  )[0]?.reason
-const expectTurnedAway = async (answer: Awaited<ReturnType<typeof enter>>, at: Workspace, reason: string) => {
-  expect([answer.status, answer.json?.code]).toEqual([403, 'auth.not_admitted'])
-  expect(await reasonOf(at)).toBe(reason)
-}
+afterAll(() => signIns.close())
 
 describe('invitations', () => {
   test('a token joins by the provider, without a password, whatever the address there is', async () => {
@@ -446,91 +372,5 @@ describe("a workspace's own provider", () => {
     expect((await start(ways.daemon, { workspace: other.slug, provider_id: json.id })).json.code).toBe(
       'auth.sign_in_failed',
     )
-  })
-})
-
-describe('a flow', () => {
-  const begun = async () => {
-    const at = await workspace()
-    const providerId = await offered(at, { provisioning: 'ANY' })
-    real.person(`flow-${at.slug}`, { email: `f@${at.slug}.example`, email_verified: true })
-    const { json } = await start(ways.daemon, { workspace: at.slug, provider_id: providerId })
-    const brought = await real.browse(json.authorization_url)
-    return { at, providerId, flow_token: json.flow_token as string, brought, url: new URL(json.authorization_url) }
-  }
-
-  test('asks with PKCE, a nonce and a state; the database holds none of them', async () => {
-    const { url, flow_token } = await begun()
-    const sent = Object.fromEntries(url.searchParams)
-    expect(sent).toMatchObject({ response_type: 'code', code_challenge_method: 'S256', redirect_uri: redirectUri })
-    for (const name of ['state', 'nonce', 'code_challenge']) expect(sent[name]).toMatch(/^[A-Za-z0-9_-]{43}$/)
-    const rows = JSON.stringify(await ways.sql`select encode(hash, 'escape') as hash, f.* from sign_in_flow f`)
-    for (const secret of [flow_token, sent['state'], sent['nonce']]) expect(rows).not.toContain(secret)
-  })
-
-  test('serves once, also where two come at the same moment', async () => {
-    const { flow_token, brought } = await begun()
-    const answers = await Promise.all(Array.from({ length: 5 }, () => finish(ways.daemon, { flow_token, ...brought })))
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401])
-  })
-
-  test("what somebody else's browser brings opens nothing", async () => {
-    const [mine, theirs] = [await begun(), await begun()]
-    const answer = await finish(ways.daemon, { flow_token: mine.flow_token, ...theirs.brought })
-    expect([answer.status, answer.json.code]).toEqual([401, 'auth.sign_in_failed'])
-    const mixed = await finish(ways.daemon, {
-      flow_token: theirs.flow_token,
-      ...theirs.brought,
-      code: mine.brought['code'],
-    })
-    expect([mixed.status, mixed.json.code]).toEqual([401, 'auth.sign_in_failed'])
-  })
-
-  test('that is over, unknown or no flow at all is refused alike', async () => {
-    const { flow_token, brought } = await begun()
-    await ways.sql`update sign_in_flow set expires_at = now()`
-    for (const token of [flow_token, `${flow_token.slice(0, -1)}x`, 'svcf_nothing', 'x'])
-      expect((await finish(ways.daemon, { ...brought, flow_token: token })).json.code).toBe('auth.sign_in_failed')
-  })
-
-  test('is swept once it is over, and not before', async () => {
-    const [over, alive] = [await begun(), await begun()]
-    await ways.sql`update sign_in_flow set expires_at = now() - interval '1 second' where tenant_id = ${over.at.id}`
-    await sweepExpired.run(ways.installation, undefined)
-    const left = await ways.sql<{ tenant_id: string }[]>`
-      select tenant_id from sign_in_flow where tenant_id in (${over.at.id}, ${alive.at.id})`
-    expect(left).toEqual([{ tenant_id: alive.at.id }])
-  })
-
-  test('an unknown workspace, a provider it has not on, and one that nobody has answer alike', async () => {
-    const { at, providerId } = await begun()
-    const other = await workspace()
-    for (const body of [
-      { workspace: 'nobody-has-this', provider_id: providerId },
-      { workspace: other.slug, provider_id: providerId },
-      { workspace: at.slug, provider_id: randomUUIDv7() },
-    ])
-      expect(await start(ways.daemon, body)).toMatchObject({ status: 401, json: { code: 'auth.sign_in_failed' } })
-  })
-
-  test.each([
-    'http://app.example/x',
-    'https://app.example/x?y=1',
-    'https://app.example/x#y',
-    'https://a:b@app.example/',
-    'javascript:alert(1)',
-    '/x',
-  ])('comes back to a page, not to %s', async (redirect_uri) => {
-    const { at, providerId } = await begun()
-    const answer = await ways.daemon.call('POST', '/api/v1/auth/oidc:start', {
-      body: { workspace: at.slug, provider_id: providerId, redirect_uri },
-    })
-    expect(answer.json).toMatchObject({ code: 'request.invalid', errors: [{ pointer: '/redirect_uri' }] })
-  })
-
-  test('a suspended workspace is not signed in to', async () => {
-    const { at, flow_token, brought } = await begun()
-    await ways.sql`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${at.id}`
-    expect((await finish(ways.daemon, { flow_token, ...brought })).json.code).toBe('tenant_suspended')
   })
 })

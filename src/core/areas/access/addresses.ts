@@ -105,9 +105,10 @@ export async function makePrimary(
   addressId: string,
 ): Promise<AccountAddress> {
   void tx`
-    update account_address set is_primary = false,
-           removed_at = case when confirmed_at is null then now() end,
-           ends_at = case when confirmed_at is null then now() + interval '1 day' end
+    update account_address set is_primary = false, removed_at = now(), ends_at = now() + interval '1 day'
+    where tenant_id = ${tenantId} and account_id = ${accountId} and is_primary and id <> ${addressId} and confirmed_at is null`
+  void tx`
+    update account_address set is_primary = false
     where tenant_id = ${tenantId} and account_id = ${accountId} and is_primary and id <> ${addressId}`
   const [[address]] = await Promise.all([
     tx<[AccountAddress]>`

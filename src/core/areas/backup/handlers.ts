@@ -14,7 +14,7 @@ import {
   createBackupSchedule,
   deleteBackupSchedule,
   listBackupSchedules,
-  vetScheduleRecipients,
+  vetSchedule,
 } from './schedules/desk.ts'
 import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './target.ts'
 
@@ -30,7 +30,7 @@ export const backupHandlers = {
   removeBackup,
   verifyBackup: withWork(vetVerification, verifyBackup),
   listBackupSchedules,
-  createBackupSchedule: withWork(vetScheduleRecipients, createBackupSchedule),
-  changeBackupSchedule: withWork(vetScheduleRecipients, changeBackupSchedule),
+  createBackupSchedule: withWork(vetSchedule, createBackupSchedule),
+  changeBackupSchedule: withWork(vetSchedule, changeBackupSchedule),
   deleteBackupSchedule,
 } satisfies HandlersOf<typeof backupOperations & typeof workspaceBackupOperations & typeof backupScheduleOperations>

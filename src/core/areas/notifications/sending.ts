@@ -39,7 +39,11 @@ export const sendNotification = defineJob({
     const own = { ...mail, folder: mailFolderOf(mail, tenantId) }
     const notice = {
       ...{ id: mailId, name: form === 'DAILY' ? ('digest' as const) : ('notification' as const) },
-      ...{ at: dateNow().toISOString(), params: { title: first.title } },
+      // Of a digest when it leaves, else when the newest event happened.
+      ...{
+        at: form === 'DAILY' ? dateNow().toISOString() : (found.rows.at(-1) ?? first).at,
+        params: { title: first.title },
+      },
       lines: merged(found.rows)
         .slice(0, mostLines)
         .map(({ category, title, count, text }) => ({
@@ -62,6 +66,7 @@ function merged(rows: readonly MailedRow[]): readonly MailedRow[] {
 }
 
 interface MailedRow {
+  readonly at: string
   readonly category: NotificationCategory
   readonly subject: string
   readonly title: string
@@ -92,7 +97,7 @@ const readForMail = (
         left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
         where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null`,
       tx<(Omit<MailedRow, 'title'> & { title: string | null })[]>`
-        select n.category, n.subject, n.text, n.mail_count as count, coalesce(i.title, c.name) as title
+        select n.at, n.category, n.subject, n.text, n.mail_count as count, coalesce(i.title, c.name) as title
         from notification n
         join account a on a.tenant_id = n.tenant_id and a.id = n.account_id
         left join item i on i.tenant_id = n.tenant_id and i.id = n.item_id and i.purged_at is null

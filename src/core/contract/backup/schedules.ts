@@ -119,7 +119,7 @@ export const backupScheduleOperations = defineOperations('backup', {
     body: NewBackupSchedule,
     success: { status: 201, answer: BackupSchedule, location: (_: { id: string }) => '/backup-schedules' },
     needs,
-    refuses: ['structure.full'],
+    refuses: ['structure.full', 'backup.no_scratch'],
     idempotent: true,
     recovery: 'allowed',
     assumed: [
@@ -140,6 +140,7 @@ export const backupScheduleOperations = defineOperations('backup', {
     patch: 'merge',
     success: { status: 200, answer: BackupSchedule },
     needs,
+    refuses: ['backup.no_scratch'],
     ifMatch: true,
     recovery: 'allowed',
     assumed: [

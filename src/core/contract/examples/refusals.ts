@@ -19,9 +19,9 @@ const account = '01954fd0-8006-7000-8000-000000000006'
 /** A code with parameters is either here or received; a test compares both with the schemas of the parameters. */
 export const declaredParams = {
   'request.limited': { limit: 60, window_seconds: 60 },
-  'backup.target_failed': { reason: 'ECONNREFUSED' },
-  'archive.invalid': { reason: 'hash' },
-  'backup.kept': { reason: 'LEGAL_HOLD' },
+  'backup.target_failed': { reason: 'unreachable' },
+  'archive.invalid': { reason: 'checksum' },
+  'backup.kept': { reason: 'HOLD' },
   'backup.state': { state: 'RUNNING' },
   'ai.model_failed': { reason: 'timeout' },
   'group.in_use': { provider_ids: '01954fd0-8009-7000-8000-000000000009' },

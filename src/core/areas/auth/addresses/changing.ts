@@ -81,11 +81,12 @@ async function settle(ctx: Ctx, holder: Holder, asked: Asked): Promise<AccountAd
   void tx`
     update address_confirmation set used_at = now()
     where tenant_id = ${tenantId} and account_id = ${accountId} and address_id = ${asked.address_id} and used_at is null`
+  void tx`
+    update account_address set confirmed_at = now(), ends_at = null
+    where tenant_id = ${tenantId} and id = ${asked.address_id} and confirmed_at is null`
   const [[address], [primary]] = await Promise.all([
     tx<[AccountAddress]>`
-      update account_address set confirmed_at = coalesce(confirmed_at, now()), ends_at = null
-      where tenant_id = ${tenantId} and id = ${asked.address_id}
-      returning id, email, is_primary, confirmed_at`,
+      select id, email, is_primary, confirmed_at from account_address where tenant_id = ${tenantId} and id = ${asked.address_id}`,
     tx<{ id: string }[]>`
       select id from account_address where tenant_id = ${tenantId} and account_id = ${accountId} and is_primary`,
   ])

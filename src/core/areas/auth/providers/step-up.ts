@@ -83,7 +83,7 @@ async function isFresh({ tx }: Ctx, { tenant_id, id }: FlowRow, authTime: unknow
   const [fresh] = await tx`
     select 1 from sign_in_flow
     where tenant_id = ${tenant_id} and id = ${id}
-      and ${authTime}::float8 between extract(epoch from began_at)::float8 - ${slackSeconds}
-                                  and extract(epoch from now())::float8 + ${slackSeconds}`
+      and ${authTime}::float8 between date_part('epoch', began_at) - ${slackSeconds}
+                                  and date_part('epoch', now()) + ${slackSeconds}`
   return fresh !== undefined
 }

@@ -9,6 +9,7 @@ import type { Installation } from '../../../kernel/transaction/installation.ts'
 import type { Actor } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { knownTimeZone } from '../../../kernel/values/locale.ts'
+import { hasScratch } from '../loading/scratch.ts'
 import { vetRecipientList } from '../recipients.ts'
 import {
   checkCron,
@@ -32,13 +33,17 @@ export async function listBackupSchedules(ctx: Ctx): Promise<Answer<typeof ops.l
   return { data: rows.map(scheduleOf) }
 }
 
-/** Tries to encrypt for each recipient, with no transaction open. Refuses request.invalid. */
-export async function vetScheduleRecipients(
-  _installation: Installation,
+/**
+ * Tries to encrypt for each recipient, and looks for a database for tries where one is asked for, with no transaction open. Refuses
+ * request.invalid, backup.no_scratch.
+ */
+export async function vetSchedule(
+  installation: Installation,
   _actor: Actor,
-  { body: { recipients = [] } }: Received<typeof ops.createBackupSchedule | typeof ops.changeBackupSchedule>,
+  { body: { recipients = [], verify } }: Received<typeof ops.createBackupSchedule | typeof ops.changeBackupSchedule>,
 ): Promise<void> {
   await vetRecipientList(recipients)
+  if (verify === 'RESTORE' && !(await hasScratch(installation))) refuse('backup.no_scratch')
 }
 
 /** Refuses request.invalid, structure.full. */

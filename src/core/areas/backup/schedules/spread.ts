@@ -34,14 +34,17 @@ interface LockedRun extends Pick<BackupSchedule, 'target_id' | 'tenants' | 'reci
   readonly after: string | null
 }
 
-/** Whether there are more. The row of the run is locked: two that spread it take turns, and the second finds it done. */
+/**
+ * Whether there are more. The row of the run is locked: two that spread it take turns, and the second finds it done. So is the
+ * schedule's: its removal waits, and finds what was made.
+ */
 async function spreadSome(ctx: Ctx, { tenant_id: scope, schedule_id, due_at }: OpenRun): Promise<boolean> {
   const { tx } = ctx
   const [run] = await tx<LockedRun[]>`
     select s.target_id, s.tenants, s.recipients, r.after_tenant_id as after
     from backup_run r join backup_schedule s on s.tenant_id = r.tenant_id and s.id = r.schedule_id
     where r.tenant_id = ${scope} and r.schedule_id = ${schedule_id} and r.due_at = ${due_at} and not r.is_spread and r.ended_at is null
-    for update of r skip locked`
+    for update of r skip locked for share of s`
   if (!run) return false
   const tenants = await readTenants(ctx, scope, run)
   const outside = run.recipients.map((recipient) => ({ kind: 'OUTSIDE', id: recipient }))

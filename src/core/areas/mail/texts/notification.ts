@@ -6,18 +6,18 @@ import type { NotificationCategory } from '../../../contract/notifications/categ
 import type { InEveryLanguage } from './language.ts'
 
 export const notified: InEveryLanguage = {
-  en: { subject: '{title}: {workspace}', says: [] },
-  de: { subject: '{title}: {workspace}', says: [] },
-  fr: { subject: '{title} : {workspace}', says: [] },
-  es: { subject: '{title}: {workspace}', says: [] },
-  it: { subject: '{title}: {workspace}', says: [] },
-  nl: { subject: '{title}: {workspace}', says: [] },
-  pt: { subject: '{title}: {workspace}', says: [] },
-  pl: { subject: '{title}: {workspace}', says: [] },
-  sv: { subject: '{title}: {workspace}', says: [] },
-  da: { subject: '{title}: {workspace}', says: [] },
-  cs: { subject: '{title}: {workspace}', says: [] },
-  ja: { subject: '{title}: {workspace}', says: [] },
+  en: { subject: '{title}: {workspace}', says: ['{workspace}, {moment}:'] },
+  de: { subject: '{title}: {workspace}', says: ['{workspace}, {moment}:'] },
+  fr: { subject: '{title} : {workspace}', says: ['{workspace}, {moment} :'] },
+  es: { subject: '{title}: {workspace}', says: ['{workspace}, {moment}:'] },
+  it: { subject: '{title}: {workspace}', says: ['{workspace}, {moment}:'] },
+  nl: { subject: '{title}: {workspace}', says: ['{workspace}, {moment}:'] },
+  pt: { subject: '{title}: {workspace}', says: ['{workspace}, {moment}:'] },
+  pl: { subject: '{title}: {workspace}', says: ['{workspace}, {moment}:'] },
+  sv: { subject: '{title}: {workspace}', says: ['{workspace}, {moment}:'] },
+  da: { subject: '{title}: {workspace}', says: ['{workspace}, {moment}:'] },
+  cs: { subject: '{title}: {workspace}', says: ['{workspace}, {moment}:'] },
+  ja: { subject: '{title}: {workspace}', says: ['{workspace}（{moment}）'] },
 }
 
 export const digest: InEveryLanguage = {
