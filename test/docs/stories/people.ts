@@ -49,7 +49,14 @@ export const people: Story = {
       },
     },
     { block: 'svc sessions list', play: {} },
-    { block: 'svc notice set', play: { shows: ['Maintenance on Sunday'] } },
+    {
+      block: 'svc notice set',
+      // What stands before has ended her own tokens, too.
+      play: {
+        before: (_, terminal) => must(terminal, 'svc login --workspace acme --email ada@acme.example'),
+        shows: ['Maintenance on Sunday'],
+      },
+    },
   ],
 }
 

@@ -57,6 +57,7 @@ export const signingIn: Story = {
     {
       block: 'svc mfa remove --email ada@acme.example',
       play: {
+        answers: () => [[/Go on\? \(y\/N\)/, 'y\r']],
         // Mary, who is an ADMIN, lost the app; then she lost it again.
         replace: () => [['ada@acme.example', 'mary@acme.example']],
         before: async (ground) => {
