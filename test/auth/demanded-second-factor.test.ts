@@ -53,7 +53,15 @@ describe('whoever must have one and has none', () => {
     // Those of sessions alone refuse the token of this test for what it is.
     ({ needs }) => needs.caller !== 'anyone' && !takesSessionOnly(needs),
   )
-  const served = new Set(['getOwnAccount', 'listEmergencyNotices', 'stepUpByProvider', 'stepUp', 'signOut', 'enrollTotp', 'confirmTotp'])
+  const served = new Set([
+    'getOwnAccount',
+    'listEmergencyNotices',
+    'stepUpByProvider',
+    'stepUp',
+    'signOut',
+    'enrollTotp',
+    'confirmTotp',
+  ])
 
   test.each(guarded.map((operation) => [operation.id, operation] as const))('%s', async (id, operation) => {
     await demandOf('ALL')

@@ -2084,7 +2084,7 @@ export type AddressAsked = {
 }
 
 export type AddressConfirm = {
-  /** The token; it is shown this one time only. */
+  /** The token in the link of the mail (svcc_…). */
   readonly token: string
 }
 

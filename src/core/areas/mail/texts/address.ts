@@ -103,7 +103,9 @@ export const confirm: InEveryLanguage = {
 export const taken: InEveryLanguage = {
   en: {
     subject: 'Your address was asked for: {workspace}',
-    says: ['Somebody asked for this address for another account in {workspace} ({moment}). It stays with yours; nothing changed.'],
+    says: [
+      'Somebody asked for this address for another account in {workspace} ({moment}). It stays with yours; nothing changed.',
+    ],
   },
   de: {
     subject: 'Ihre Adresse wurde angefragt: {workspace}',
@@ -119,11 +121,15 @@ export const taken: InEveryLanguage = {
   },
   es: {
     subject: 'Se ha solicitado su dirección: {workspace}',
-    says: ['Se ha solicitado esta dirección para otra cuenta en {workspace} ({moment}). Sigue siendo suya; nada ha cambiado.'],
+    says: [
+      'Se ha solicitado esta dirección para otra cuenta en {workspace} ({moment}). Sigue siendo suya; nada ha cambiado.',
+    ],
   },
   it: {
     subject: 'È stato richiesto il vostro indirizzo: {workspace}',
-    says: ['Questo indirizzo è stato richiesto per un altro account in {workspace} ({moment}). Resta vostro; nulla è cambiato.'],
+    says: [
+      'Questo indirizzo è stato richiesto per un altro account in {workspace} ({moment}). Resta vostro; nulla è cambiato.',
+    ],
   },
   nl: {
     subject: 'Uw adres is aangevraagd: {workspace}',
@@ -143,11 +149,15 @@ export const taken: InEveryLanguage = {
   },
   sv: {
     subject: 'Din adress efterfrågades: {workspace}',
-    says: ['Någon bad om den här adressen för ett annat konto i {workspace} ({moment}). Den är kvar hos dig; inget har ändrats.'],
+    says: [
+      'Någon bad om den här adressen för ett annat konto i {workspace} ({moment}). Den är kvar hos dig; inget har ändrats.',
+    ],
   },
   da: {
     subject: 'Din adresse blev efterspurgt: {workspace}',
-    says: ['Nogen bad om denne adresse til en anden konto i {workspace} ({moment}). Den bliver ved din; intet er ændret.'],
+    says: [
+      'Nogen bad om denne adresse til en anden konto i {workspace} ({moment}). Den bliver ved din; intet er ændret.',
+    ],
   },
   cs: {
     subject: 'Někdo požádal o vaši adresu: {workspace}',
