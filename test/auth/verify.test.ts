@@ -201,6 +201,9 @@ describe('a challenge ends', () => {
     } finally {
       await decideNothing(own)
     }
+    await own.oracle`update installation set gated_at = now(), gate_reason = 'BEGUN'`
+    await expect(verify(challenge, rightCode())).rejects.toMatchObject({ code: 'installation.recovering', status: 503 })
+    await own.oracle`update installation set gated_at = null, gate_reason = null`
     await own.oracle`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${ada.tenantId}`
     await expect(verify(challenge, rightCode())).rejects.toMatchObject({ code: 'tenant_suspended', status: 403 })
     await own.oracle`update tenant set state = 'ACTIVE', suspended_at = null where id = ${ada.tenantId}`

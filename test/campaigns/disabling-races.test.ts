@@ -6,6 +6,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { codeAt } from '../kit/authenticator.ts'
 import { type Answered, type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { type Person, person, plantProof, setUp, storedPassword } from '../kit/people.ts'
 import { tightRace } from '../kit/tight-race.ts'
@@ -45,6 +46,7 @@ async function alive({ accountId }: Person): Promise<number> {
   const [row] = await daemon.db.sql<{ count: number }[]>`
     select ((select count(*) from credential where account_id = ${accountId} and revoked_at is null)
           + (select count(*) from session where account_id = ${accountId} and revoked_at is null)
+          + (select count(*) from sign_in_challenge where account_id = ${accountId} and used_at is null)
           + (select count(*) from step_up where account_id = ${accountId} and used_at is null)
           + (select count(*) from password_reset where account_id = ${accountId} and used_at is null)
           + (select count(*) from invitation where account_id = ${accountId} and used_at is null))::int as count`
@@ -67,6 +69,24 @@ interface Race {
 
 const races: Readonly<Record<string, Race>> = {
   'a sign-in': { prepare: async (who) => (on) => signIn(on, who) },
+  'a verification': {
+    async prepare(who) {
+      const call = (path: string, body?: object, proof?: string) =>
+        daemon.call('POST', `/api/v1/auth/mfa/totp:${path}`, {
+          token: who.token,
+          ...(body ? { body } : {}),
+          ...(proof ? { headers: { 'x-service-step-up': proof } } : {}),
+        })
+      const { json: begun } = await call('enroll', undefined, await plantProof(daemon, who))
+      const { json: codes } = await call('confirm', { code: codeAt(begun.secret) })
+      const challenges: string[] = []
+      for (let n = 0; n < 2; n += 1) challenges.push((await signIn(daemon, who)).json.params.challenge_token)
+      return (on) => {
+        const recovery_code = codes.recovery_codes.pop()
+        return post(on, '/auth/sessions:verify', { challenge_token: challenges.pop(), recovery_code })
+      }
+    },
+  },
   'a refresh': {
     async prepare(who) {
       let { refresh_token } = (await signIn(daemon, who)).json

@@ -19,7 +19,7 @@ export const pages: readonly string[] = [
   }).sort(),
 ]
 
-export const textOf = (page: string) => readFileSync(page, 'utf8')
+const textOf = (page: string) => readFileSync(page, 'utf8')
 
 /** Every fenced block of a page, from the first to the last. */
 export function blocksOf(page: string, text = textOf(page)): readonly Block[] {

@@ -180,6 +180,6 @@ export async function must(terminal: Terminal, line: string): Promise<string> {
 }
 
 /** A file of mode 0600 where the terminal is. */
-export function secretFile(terminal: { readonly cwd?: string } & Terminal, name: string, text: string): void {
+function secretFile(terminal: { readonly cwd?: string } & Terminal, name: string, text: string): void {
   writeFileSync(join(terminal.cwd ?? '.', name), `${text}\n`, { mode: 0o600 })
 }

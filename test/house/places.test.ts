@@ -34,7 +34,7 @@ beforeAll(async () => {
     touched.set(kind, [...paths(begin(addition)), ...after].sort())
   }
   complete = await copy.typeErrors([...paths(uses), ...registers, 'src/core/app/jobs.ts'])
-})
+}, 240_000)
 afterAll(() => copy.remove())
 
 describe.each(additions)('a new $kind', ({ kind, places, use, register, check }) => {

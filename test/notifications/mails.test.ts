@@ -180,6 +180,24 @@ describe('at once', () => {
     expect(await mails(), 'nor later').toHaveLength(1)
   })
 
+  test('nothing is sent to an address that nobody confirmed', async () => {
+    const address = addressOf(maker)
+    await sql()`
+      insert into account_address (tenant_id, id, account_id, email, email_fold, is_primary)
+      values (${desk.tenantId}, gen_random_uuid(), ${maker.accountId}, ${address}, ${address}, true)`
+    await mention(maker)
+    await telling.tell()
+    await pass(2)
+    expect(await mails()).toEqual([])
+    await sql()`update account_address set confirmed_at = now() where account_id = ${maker.accountId}`
+    await pass(40)
+    await mention(maker)
+    await telling.tell()
+    await pass(2)
+    expect(await mails()).toHaveLength(1)
+    await sql()`delete from account_address where account_id = ${maker.accountId}`
+  })
+
   test('a mail that is sent twice has one Message-ID', async () => {
     await mention(maker)
     await telling.tell()

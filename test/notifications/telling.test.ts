@@ -1,6 +1,8 @@
 /** What people are told of, once, and what they are not. Spec: people 3; decisions 0430, 0431. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { tellAdministrators } from '../../src/core/areas/mail/jobs.ts'
+import { sweepNotifications } from '../../src/core/areas/notifications/jobs.ts'
 import { takeTurn } from '../../src/core/areas/notifications/telling.ts'
 import type { Item } from '../../src/core/contract/items/operations.ts'
 import type { AccountActor } from '../../src/core/kernel/values/actor.ts'
@@ -135,6 +137,22 @@ describe('who is told', () => {
     expect(await telling.brief(someone)).toEqual([])
   })
 
+  test('administrators of each mail that they get, by no further mail', async () => {
+    const at = new Date().toISOString()
+    const notice = { tenantId: desk.tenantId, noticeId: randomUUIDv7(), name: 'provider_ended', at } as const
+    await tellAdministrators.run(telling.installation, notice)
+    await tellAdministrators.run(telling.installation, notice)
+    const { data } = await telling.shown(maker)
+    expect(data).toMatchObject([
+      {
+        ...{ category: 'ADMINISTRATION', event_type: 'provider_ended', actor_id: null, count: 1 },
+        ...{ subject: `/tenants/${desk.tenantId}`, container_id: null },
+      },
+    ])
+    expect(await telling.brief(member)).toEqual([])
+    expect([...(await sql()`select distinct mail_form from notification`)]).toEqual([{ mail_form: null }])
+  })
+
   test('of the own ways in, where somebody else changed them', async () => {
     const someone = await person(desk.daemon, desk.tenantId, { role: 'VIEWER' })
     await sql()`update account set created_at = now() - interval '1 day' where id = ${someone.accountId}`
@@ -236,6 +254,17 @@ describe('once', () => {
     await second.close()
     const told = await sql()`select count(*)::int as rows, sum(count)::int as events from notification`
     expect([...told]).toEqual([{ rows: 30, events: 30 }])
+  })
+
+  test('what is older than 90 days is swept', async () => {
+    await retitle(other, 'Old')
+    await telling.tell()
+    await sql()`update notification set at = now() - interval '89 days'`
+    await sweepNotifications.run(telling.installation, {})
+    expect((await telling.shown(maker)).unread_count).toBe(1)
+    await sql()`update notification set at = now() - interval '91 days'`
+    await sweepNotifications.run(telling.installation, {})
+    expect((await telling.shown(maker)).unread_count).toBe(0)
   })
 
   test('a thousand are kept of an account, the newest', async () => {

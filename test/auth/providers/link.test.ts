@@ -256,6 +256,13 @@ describe('a flow for linking', () => {
     await house.ways.sql`delete from operator where account_id = ${ada.accountId}`
   })
 
+  test('tells that the secret of the client cannot be opened', async () => {
+    const body = await back()
+    await house.ways.sql`update sealed_value set ciphertext = '\\x00' where owner_id = ${at.offered}`
+    expect(codeOf(await link(body))).toEqual([503, 'secret.unavailable'])
+    expect(await identities()).toEqual([])
+  })
+
   test('that lies about its nonce connects nobody', async () => {
     const body = await house.comeBackLying(at, at.own, 'LINK', { sub, nonce: 'another' })
     expect(codeOf(await link(body))).toEqual([401, 'auth.sign_in_failed'])

@@ -106,6 +106,12 @@ describe('with a real provider', () => {
     expect(outcomes.map(({ status }) => status).sort()).toEqual([201, 401])
   })
 
+  test('a secret that cannot be opened is told', async () => {
+    const back = await come()
+    await house.ways.sql`update sealed_value set ciphertext = '\\x00' where owner_id = ${at.offered}`
+    expect(codeOf(await prove(back))).toEqual([503, 'secret.unavailable'])
+  })
+
   test('another state, a provider that is off, and a caller that is gone get none', async () => {
     expect(codeOf(await prove({ ...(await come()), state: 'another' }))).toEqual(failed)
     const back = await come()

@@ -102,4 +102,4 @@ export const deploying: Story = {
   ],
 }
 
-export const setUpTokenOf = (folder: string) => readFileSync(join(folder, 'data/set-up.token'), 'utf8')
+const setUpTokenOf = (folder: string) => readFileSync(join(folder, 'data/set-up.token'), 'utf8')

@@ -81,7 +81,10 @@ interface ForMail {
   readonly rows: readonly MailedRow[]
 }
 
-/** Undefined if the account or the workspace is not ACTIVE any more. */
+/**
+ * Undefined if the account or the workspace is not ACTIVE any more, and where nobody has confirmed the address: a stranger may
+ * read what is sent there.
+ */
 const readForMail = (
   installation: Installation,
   tenantId: string,
@@ -95,7 +98,10 @@ const readForMail = (
       tx<{ email: string; name: string | null; locale: string | null; time_zone: string | null }[]>`
         select a.email, a.display_name as name, p.locale, p.time_zone from account a
         left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
-        where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null`,
+        where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null
+          and not exists (
+            select from account_address d
+            where d.tenant_id = a.tenant_id and d.account_id = a.id and d.is_primary and d.confirmed_at is null)`,
       tx<(Omit<MailedRow, 'title'> & { title: string | null })[]>`
         select n.at, n.category, n.subject, n.text, n.mail_count as count, coalesce(i.title, c.name) as title
         from notification n

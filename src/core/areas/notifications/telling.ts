@@ -15,7 +15,6 @@ import {
   type NotificationCategory,
   type NotificationDelivery,
 } from '../../contract/notifications/categories.ts'
-import { refuse } from '../../contract/problem.ts'
 import { lockClasses } from '../../kernel/database/lock-classes.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import { holdOpen } from '../../kernel/transaction/admission.ts'
@@ -112,7 +111,7 @@ export const dropWaiting = (installation: Installation, tenantId: string): Promi
     async ({ tx }) => {
       void holdOpen(tx, tenantId)
       const [tenant] = await tx<{ state: string }[]>`select state from tenant where id = ${tenantId}`
-      if (tenant?.state === 'ACTIVE') refuse('tenant_suspended')
+      if (tenant?.state === 'ACTIVE') return
       void tx`delete from notification_pending where tenant_id = ${tenantId}`
       void tx`
       update notification set mail_since = null, mail_due_at = null where tenant_id = ${tenantId} and mail_due_at <= now()`

@@ -95,14 +95,14 @@ export const identityEvents = defineEvents({
     ...ofAccount,
     data: z.object({ id: uuid, provider_id: uuid }),
     example: { ...ada, provider_id: exampleId(9) },
-    notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
+    ...security('id'),
   },
   'identity.account.disconnected': {
     when: 'an identity at a provider was taken from an account',
     ...ofAccount,
     data: z.object({ id: uuid, provider_id: uuid }),
     example: { ...ada, provider_id: exampleId(9) },
-    notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
+    ...security('id'),
   },
   'identity.account.address_asked': ofAddress(
     'an address was asked for an account; it belongs to nobody until it is confirmed',

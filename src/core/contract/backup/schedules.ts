@@ -23,7 +23,7 @@ export const usualKeep: Keep = { last: 7, hourly: 0, daily: 7, weekly: 4, monthl
 
 const NewKeep = z.strictObject(Keep.partial().shape).meta({ id: 'NewBackupKeep' })
 
-export const mostTenants = 1000
+const mostTenants = 1000
 
 const BackupSchedule = z
   .object({

@@ -51,6 +51,7 @@ export const declaredParams = {
   },
   'notification.locked': { category: 'SECURITY' },
   'mail.limited': { limit: 1, window_seconds: 60 },
+  'notification.locked': { category: 'SECURITY' },
   'admin.operator_on_probation': { until: '2027-03-02T09:00:00.000Z' },
   'admin.settings_enforced': { source: '/etc/svc/settings.yaml' },
   'retention.hold_differs': { hold_id: hold },

@@ -26,7 +26,7 @@ export type NotificationDelivery = (typeof notificationDeliveries)[number]
 export const lockedCategories: readonly NotificationCategory[] = ['SECURITY', 'ADMINISTRATION']
 
 /** How a category is mailed where the account has decided nothing. In the application everything is shown at once. */
-export const mailDefaults: Readonly<Record<NotificationCategory, NotificationDelivery>> = {
+const mailDefaults: Readonly<Record<NotificationCategory, NotificationDelivery>> = {
   SECURITY: 'IMMEDIATE',
   ADMINISTRATION: 'IMMEDIATE',
   ASSIGNED: 'IMMEDIATE',

@@ -39,7 +39,7 @@ export interface Begun {
 }
 
 /** Three texts that only the holder of the token can derive. None of them reveals another. */
-export const bindingOf = (flowToken: string): Binding => ({
+const bindingOf = (flowToken: string): Binding => ({
   state: derived(flowToken, 'state'),
   nonce: derived(flowToken, 'nonce'),
   verifier: derived(flowToken, 'verifier'),

@@ -24,7 +24,7 @@ export interface KeptCandidate {
 
 const dayMs = 86_400_000
 const byPeriod = ['HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const
-export const rulesOfKeeping = ['LAST', ...byPeriod, 'MIN_DAYS'] as const satisfies readonly KeptBy[]
+const rulesOfKeeping = ['LAST', ...byPeriod, 'MIN_DAYS'] as const satisfies readonly KeptBy[]
 
 /** The rules that keep each of them, by id; none: it may go. `now` is a time that may destroy (trusted-time.ts), in ms since 1970. */
 export function ruledBy(

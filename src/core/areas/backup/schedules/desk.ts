@@ -24,7 +24,7 @@ import {
 } from './row.ts'
 
 /** Of a scope. */
-export const mostSchedules = 20
+const mostSchedules = 20
 
 /** Oldest first. */
 export async function listBackupSchedules(ctx: Ctx): Promise<Answer<typeof ops.listBackupSchedules>> {
