@@ -3,16 +3,7 @@
  * and a daemon. Ada is the first operator, of the workspace `acme`.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import postgres from 'postgres'
@@ -106,35 +97,7 @@ export async function openGround(archives?: 'archiving'): Promise<Ground> {
         throw new Error(`${error.message}${log}`)
       })
     },
-    async sql(text, database = 'svc') {
-      const superuser: NodeJS.ProcessEnv = { ...server.superuser, PGDATABASE: database }
-      if (has('psql')) {
-        const args = ['-v', 'ON_ERROR_STOP=1', '-f', '-']
-        const ran = spawnSync('psql', args, { input: text, encoding: 'utf8', env: { ...common, ...superuser } })
-        if (ran.status !== 0) throw new Error(`psql: ${ran.stderr}\n${text}`)
-        return `${ran.stdout}${ran.stderr}`
-      }
-      const sql = postgres({
-        host: superuser['PGHOST'] ?? '',
-        port: server.port,
-        username: superuser['PGUSER'] ?? '',
-        password: superuser['PGPASSWORD'] ?? '',
-        database,
-        max: 1,
-        onnotice: () => undefined,
-      })
-      try {
-        // One by one: some of them refuse to be in a transaction.
-        let said = ''
-        for (const statement of text.includes('$$')
-          ? [text]
-          : text.split(/;\s*\n|;\s*$/).filter((one) => one.trim() !== ''))
-          said += `${JSON.stringify(await sql.unsafe(statement))}\n`
-        return said
-      } finally {
-        await sql.end()
-      }
-    },
+    sql: (text, database = 'svc') => runSql(text, server, database, has('psql') ? common : undefined),
     async terminal(options = {}) {
       const cwd = join(folder, 'people', `p${terminals.length}`)
       mkdirSync(cwd)
@@ -157,6 +120,36 @@ export async function openGround(archives?: 'archiving'): Promise<Ground> {
   }
 }
 
+/** `env`: of psql; without it, statements go one by one through the driver. */
+async function runSql(
+  text: string,
+  server: StockServer,
+  database: string,
+  env: NodeJS.ProcessEnv | undefined,
+): Promise<string> {
+  const superuser: Readonly<Record<string, string>> = { ...server.superuser, PGDATABASE: database }
+  if (env !== undefined) {
+    const args = ['-v', 'ON_ERROR_STOP=1', '-f', '-']
+    const ran = spawnSync('psql', args, { input: text, encoding: 'utf8', env: { ...env, ...superuser } })
+    if (ran.status !== 0) throw new Error(`psql: ${ran.stderr}\n${text}`)
+    return `${ran.stdout}${ran.stderr}`
+  }
+  const login = { username: superuser['PGUSER'] ?? '', password: superuser['PGPASSWORD'] ?? '' }
+  const sql = postgres({ host: '127.0.0.1', port: server.port, ...login, database, max: 1, onnotice: () => undefined })
+  const statements = text.includes('$$') ? [text] : text.split(/;\s*$/m).filter((one) => one.trim() !== '')
+  let said = ''
+  try {
+    // Some of them refuse to be in a transaction.
+    for (const statement of statements) {
+      const rows = await sql.unsafe(statement)
+      said += `${rows.command} ${rows.count}\n${rows.map((row) => Object.values(row).join(' | ')).join('\n')}\n(${rows.count} rows)\n`
+    }
+  } finally {
+    await sql.end()
+  }
+  return said
+}
+
 /** Answers the questions of a set-up. */
 export const setUpAnswers: readonly Habit[] = [
   [/Slug of the first workspace:/, `acme${enter}`],
@@ -177,9 +170,4 @@ export async function must(terminal: Terminal, line: string): Promise<string> {
   const { code, said } = await terminal.type(line)
   if (code !== 0) throw new Error(`${line} ended with ${code}:\n${said}`)
   return said
-}
-
-/** A file of mode 0600 where the terminal is. */
-function secretFile(terminal: { readonly cwd?: string } & Terminal, name: string, text: string): void {
-  writeFileSync(join(terminal.cwd ?? '.', name), `${text}\n`, { mode: 0o600 })
 }

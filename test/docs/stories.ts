@@ -32,6 +32,16 @@ export const others: readonly Story[] = [
     ],
   },
   {
+    page: 'docs/runbooks/locked-out.md',
+    steps: [
+      { block: 'svc accounts list --workspace acme --recovery', elsewhere: 'test/cli/ways-in.test.ts' },
+      { block: 'svc accounts enable ada@acme.example', elsewhere: 'test/cli/ways-in.test.ts' },
+      { block: 'svc accounts start-password ada@acme.example', elsewhere: 'test/cli/ways-in.test.ts' },
+      { block: '(umask 077; cat > new.password)', elsewhere: 'test/cli/ways-in.test.ts' },
+      { block: 'svc tenants open-password acme', elsewhere: 'test/cli/ways-in.test.ts' },
+    ],
+  },
+  {
     page: 'clients/typescript/README.md',
     steps: [{ block: 'npx tsc --project clients/typescript', elsewhere: 'test/clients/typescript.test.ts' }],
   },

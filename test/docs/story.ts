@@ -20,7 +20,7 @@ export interface Play {
   /** What has to appear before the next line is typed, by the beginning of a line: of a program in the background. */
   readonly awaits?: Readonly<Record<string, RegExp>>
   /** Exit codes other than 0, by the beginning of the command. */
-  readonly codes?: Readonly<Record<string, number>>
+  readonly codes?: Readonly<Record<string, number | readonly number[]>>
   /** What appears. */
   readonly shows?: readonly (string | RegExp)[]
   readonly before?: (ground: Ground, terminal: Terminal) => Promise<unknown> | unknown
@@ -121,8 +121,8 @@ async function typeAll(
     const awaited = by(play.awaits, line)
     if (awaited !== undefined) said += await terminal.until(awaited)
     if (typed.code === undefined) continue
-    const wanted = by(play.codes, begun) ?? 0
-    expect([place, begun, typed.code], typed.said).toEqual([place, begun, wanted])
+    const wanted = [by(play.codes, begun) ?? 0].flat()
+    expect([place, begun, typed.code], typed.said).toEqual([place, begun, wanted.find((one) => one === typed.code) ?? wanted[0]])
     begun = ''
   }
   expect(begun, `${place} leaves the shell waiting`).toBe('')

@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 
-export interface Typed {
+interface Typed {
   /** How the last command ended; undefined while the shell waits for more lines of it. */
   readonly code: number | undefined
   /** What appeared since the line was typed, with the line itself. */
@@ -26,7 +26,7 @@ export interface Terminal {
   close(): Promise<void>
 }
 
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
   readonly columns?: number

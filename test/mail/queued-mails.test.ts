@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../src/core/app/jobs.ts'
+import { mailNames } from '../../src/core/areas/mail/kinds.ts'
 import type { Mail } from '../../src/core/contract/mail/operations.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { mailJobs } from '../../src/core/kernel/database/queue-schema.ts'
@@ -36,7 +37,9 @@ afterAll(async () => {
   await relay.close()
 })
 beforeEach(async () => {
-  owner = await joined()
+  owner = await joinedWorkspace(house.test)
+  // The mail that asks the owner to confirm the address, which may be on its way.
+  await house.test.oracle`delete from pgboss.job where data ->> 'tenantId' = ${owner.tenantId}`
 })
 afterEach(() => {
   relay.refusals = {}
@@ -75,14 +78,6 @@ async function planted(
 const stateOf = async (id: string) =>
   (await house.test.oracle<{ state: string }[]>`select state::text as state from pgboss.job where id = ${id}`)[0]?.state
 
-/** Whose own mail, which asks to confirm the address, is not in the lists of this file. */
-async function joined(): Promise<Person> {
-  const person = await joinedWorkspace(house.test)
-  await house.test.oracle`
-    delete from pgboss.job where name = 'send_address_confirmation' and data ->> 'tenantId' = ${person.tenantId}`
-  return person
-}
-
 test('every job that hands a mail to the relay, or queues such a job, is listed', () => {
   const areas = new URL('../../src/core/areas', import.meta.url).pathname
   const files = readdirSync(areas, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
@@ -93,6 +88,27 @@ test('every job that hands a mail to the relay, or queues such a job, is listed'
     .filter((name) => name !== 'sweep_mail_folder')
   expect(mailing.toSorted()).toEqual(mailJobs.toSorted())
   expect(mailJobs.filter((name) => !jobs.some((job) => job.name === name))).toEqual([])
+})
+
+test('the kind of each job is one that there is, and can be asked for', async () => {
+  const all: readonly (readonly [string, string, object])[] = [
+    ['send_mail', 'recovery_code_used', { name: 'recovery_code_used' }],
+    ['tell_administrators', 'password_closed', { name: 'password_closed' }],
+    ['send_invitation', 'invitation', {}],
+    ['send_password_reset', 'password_reset', {}],
+    ['send_address_confirmation', 'address_confirm', {}],
+    ['send_notification', 'notification', { form: 'IMMEDIATE' }],
+    ['send_notification', 'digest', { form: 'DAILY' }],
+  ]
+  expect(new Set(all.map(([job]) => job))).toEqual(new Set(mailJobs))
+  for (const [job, kind, more] of all) {
+    expect(mailNames).toContain(kind)
+    const id = await planted({ name: job })
+    await house.test.oracle`
+      update pgboss.job set data = data - 'name' || ${house.test.oracle.json(more as never)} where id = ${id}`
+    const { data } = await who.recovery.call(listMails, { kind, tenant_id: owner.tenantId })
+    expect(data.map((mail) => [mail.id, mail.kind])).toEqual([[id, kind]])
+  }
 })
 
 // What waits for a worker is asked in one of the two ways.
@@ -188,7 +204,7 @@ describe.each(modes)('by %s', (mode) => {
   })
 
   test('filters: state, kind and workspace, together or alone', async () => {
-    const other = await joined()
+    const other = await joinedWorkspace(house.test)
     const [waits, failed, reset, elsewhere] = [
       await planted({ at: '2026-01-01T08:00:00Z' }),
       await planted({ at: '2026-01-01T09:00:00Z', state: 'failed' }),

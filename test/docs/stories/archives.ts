@@ -51,6 +51,10 @@ export const backups: Story = {
       },
     },
     {
+      block: 'svc backup-schedules create nightly',
+      play: { needs: ['age-keygen'], replace: () => [['age1…', recipient]] },
+    },
+    {
       block: 'age --decrypt',
       play: {
         needs: ['age', 'zstd'],

@@ -1,5 +1,4 @@
 /** docs/deploying.md: it makes the installation that the other pages are followed on. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { must, setUpAnswers } from '../ground.ts'
@@ -101,5 +100,3 @@ export const deploying: Story = {
     },
   ],
 }
-
-const setUpTokenOf = (folder: string) => readFileSync(join(folder, 'data/set-up.token'), 'utf8')

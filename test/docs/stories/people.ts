@@ -25,6 +25,8 @@ export const people: Story = {
       // An address gets one mail a minute.
       play: { before: (ground) => ground.sql(`update invitation set created_at = created_at - interval '2 minutes'`) },
     },
+    { block: 'svc accounts create-managed bench-3', play: {} },
+    { block: 'svc accounts start-password bench-3', play: {} },
     { block: 'svc accounts list --find bab', play: { shows: ['charles@acme.example', 'guest@else.example'] } },
     { block: 'svc accounts disable charles', play: {} },
     { block: 'svc accounts list --external-id', play: { shows: ['"data": []'] } },
@@ -47,6 +49,14 @@ export const people: Story = {
       },
     },
     { block: 'svc sessions list', play: {} },
+    {
+      block: 'svc notice set',
+      // What stands before has ended her own tokens, too.
+      play: {
+        before: (_, terminal) => must(terminal, 'svc login --workspace acme --email ada@acme.example'),
+        shows: ['Maintenance on Sunday'],
+      },
+    },
   ],
 }
 

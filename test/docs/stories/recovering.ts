@@ -56,6 +56,7 @@ export const upgrade: Story = {
 
 /** *T*. */
 let then = ''
+let accepted = ''
 
 /** A base backup; something before *T*, and a hold after it. */
 async function untilTheLoss(ground: Ground): Promise<void> {
@@ -132,13 +133,18 @@ export const recovery: Story = {
           ['2026-11-20T11:30:00Z', `${then}Z`],
           ['TARGET', 'disk'],
         ],
-        codes: { 'svc recovery reconcile            # the plan': 8 },
+        // A mail of before that waits is a finding, which is then accepted by its name.
+        codes: { 'svc recovery reconcile            # the plan': 8, 'svc recovery check': [0, 8] },
+        after: (_, __, said) => {
+          accepted = /^finding +jobs/m.test(said) ? ' --accept jobs' : ''
+        },
         shows: ['hold'],
       },
     },
     {
       block: 'svc recovery admit',
       play: {
+        replace: () => [['svc recovery admit', `svc recovery admit${accepted}`]],
         after: async (ground) => {
           await ground.startDaemon()
           const ada = await asAda(ground)

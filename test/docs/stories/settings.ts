@@ -37,7 +37,11 @@ export const settings: Story = {
 
 export const mail: Story = {
   page: 'docs/runbooks/mail.md',
-  steps: [{ block: 'SVC_SMTP_URL', play: { isSettings: true } }],
+  steps: [
+    { block: 'SVC_SMTP_URL', play: { isSettings: true } },
+    { block: 'svc doctor', play: { codes: { 'svc doctor': 8 } } },
+    { block: 'svc mail resend', play: {} },
+  ],
 }
 
 export const media: Story = {

@@ -57,6 +57,7 @@ export const signingIn: Story = {
     {
       block: 'svc mfa remove --email ada@acme.example',
       play: {
+        answers: () => [[/Go on\? \(y\/N\)/, 'y\r']],
         // Mary, who is an ADMIN, lost the app; then she lost it again.
         replace: () => [['ada@acme.example', 'mary@acme.example']],
         before: async (ground) => {
@@ -66,6 +67,7 @@ export const signingIn: Story = {
         },
       },
     },
+    { block: 'svc sessions list', play: {} },
     {
       block: 'svc signin explain acme',
       play: { shows: ['can sign in to acme'], after: (_, __, said) => expect(said).toContain('second factor') },

@@ -6,7 +6,7 @@ import { apiCaller } from '../../call/api-caller.ts'
 import type { Caller } from '../../call/caller.ts'
 import { anonymousTarget } from '../../call/caller-choice.ts'
 import { secretOrAsk } from '../../input/secret-input.ts'
-import { setUpAnswers, setUpFlags } from '../../input/set-up-answers.ts'
+import { type SetUpAnswers, setUpAnswers, setUpFlags } from '../../input/set-up-answers.ts'
 import { checkApiUrl } from '../../profile/profiles.ts'
 
 export default class InstallationSetUp extends BaseCommand {
@@ -35,7 +35,7 @@ export default class InstallationSetUp extends BaseCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(InstallationSetUp)
     const answers = await setUpAnswers(flags)
-    const caller = await this.callerFor(flags)
+    const caller = await this.callerFor(flags, answers)
     try {
       const token =
         caller.way === 'database'
@@ -70,8 +70,11 @@ export default class InstallationSetUp extends BaseCommand {
     }
   }
 
-  private async callerFor(flags: { 'api-url'?: string | undefined }): Promise<Caller> {
+  private async callerFor(flags: { 'api-url'?: string | undefined }, answers: SetUpAnswers): Promise<Caller> {
     if (flags['api-url'] !== undefined) return apiCaller(anonymousTarget(checkApiUrl(flags['api-url']), this.note))
+    // Before anything is opened, which may make the embedded installation: a slug that breaks a rule leaves nothing behind.
+    const { checkAnswers } = await import('../../first-run/first-run.ts')
+    checkAnswers(answers)
     const { openRecoveryCaller } = await import('../../call/recovery-caller.ts')
     // A daemon that serves is the usual case here, and nobody can be using it yet: no question.
     return openRecoveryCaller(true, this.note)

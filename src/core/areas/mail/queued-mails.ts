@@ -19,7 +19,6 @@ import {
 } from '../../contract/mail/operations.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
-import type { mailJobs } from '../../kernel/database/queue-schema.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { lastId, pageOfRows } from '../../kernel/transaction/page.ts'
@@ -37,17 +36,8 @@ const queueStates = Object.fromEntries(Object.entries(stateNames).map(([own, nam
   Record<MailState, QueueState>
 >
 
-/** The jobs that send one kind alone; the payload of the others names it. */
-const kindOfJob: Readonly<Partial<Record<(typeof mailJobs)[number], MailName>>> = {
-  send_invitation: 'invitation',
-  send_password_reset: 'password_reset',
-  send_address_confirmation: 'address_confirm',
-  send_notification: 'notification',
-}
-
 interface JobRow {
   readonly id: string
-  readonly name: (typeof mailJobs)[number]
   readonly kind: string | null
   readonly tenant_id: string
   readonly account_id: string | null
@@ -61,15 +51,23 @@ interface JobRow {
   readonly output: Readonly<Record<string, unknown>> | null
 }
 
-const columns = ({ tx }: Ctx): Part => tx.part`
-  id, name, data ->> 'name' as kind, data ->> 'tenantId' as tenant_id, data ->> 'accountId' as account_id, state::text as state,
+const columns = (ctx: Ctx): Part => ctx.tx.part`
+  id, ${kindOfRow(ctx)} as kind, data ->> 'tenantId' as tenant_id, data ->> 'accountId' as account_id, state::text as state,
   case when started_on is null then 0 else retry_count + 1 end as attempts, created_on as queued_at, created_on::text as exact,
   case when state < 'active' then greatest(start_after, created_on) end as next_attempt_at,
   case when state = 'failed' then completed_on end as failed_at, output`
 
 /** The words of mailJobs (kernel/database/queue-schema.ts), as its indexes have them. */
 const isMail = ({ tx }: Ctx): Part =>
-  tx.part`name in ('send_mail', 'send_invitation', 'send_password_reset', 'send_address_confirmation', 'send_notification', 'tell_administrators')`
+  tx.part`name in ('send_mail', 'send_invitation', 'send_password_reset', 'send_address_confirmation', 'send_notification',
+  'tell_administrators')`
+
+/** The payload names the kind, or the job sends one kind alone; test/mail/queued-mails.test.ts holds the words to the kinds. */
+const kindOfRow = ({ tx }: Ctx): Part => tx.part`
+  case name when 'send_invitation' then 'invitation' when 'send_password_reset' then 'password_reset'
+            when 'send_address_confirmation' then 'address_confirm'
+            when 'send_notification' then case data ->> 'form' when 'DAILY' then 'digest' else 'notification' end
+            else data ->> 'name' end`
 
 /** Newest first. Refuses request.malformed, cursor.invalid. */
 export async function listMails(
@@ -91,15 +89,12 @@ export async function listMails(
         and (created_on, id) < (${at}::timestamptz, ${id}::uuid)
         ${state === undefined ? tx.part`` : tx.part`and state = ${queueStates[state]}::pgboss.job_state`}
         ${tenant_id === undefined ? tx.part`` : tx.part`and data ->> 'tenantId' = ${tenant_id}`}
-        ${kind === undefined ? tx.part`` : tx.part`and (data ->> 'name' = ${kind} or name = ${jobOfKind(kind)})`}
+        ${kind === undefined ? tx.part`` : tx.part`and ${kindOfRow(ctx)} = ${kind}`}
       order by created_on desc, id desc limit ${size + 1}`,
   )
   const exact = new Map(jobs.map((job) => [job.id, job.exact]))
   return pageOfRows(ctx, list, await mailsOf(ctx, jobs), size, (last) => [exact.get(last.id) ?? '', last.id])
 }
-
-/** The job that sends this kind alone, or none. */
-const jobOfKind = (kind: string) => Object.entries(kindOfJob).find(([, own]) => own === kind)?.[0] ?? null
 
 /**
  * Makes a mail due now: its next attempt, or one more than it had. Refuses not_found (also of a mail that has gone),
@@ -138,9 +133,9 @@ async function mailsOf(ctx: Ctx, jobs: readonly JobRow[]): Promise<Mail[]> {
     { id: string; slug: string }[]
   >`select id, slug from tenant where id in ${ctx.tx.list(ids)}`
   const known = new Map(tenants.map((tenant) => [tenant.id, tenant]))
-  return jobs.map(({ name, kind, tenant_id, state, output, ...job }) => ({
+  return jobs.map(({ kind, tenant_id, state, output, ...job }) => ({
     ...job,
-    kind: kindOfJob[name] ?? kind ?? '',
+    kind: kind ?? '',
     tenant: known.get(tenant_id) ?? null,
     state: stateNames[state],
     failure: failureOf(output),

@@ -7,7 +7,7 @@ import { sendNotification } from './sending.ts'
 const sweeper = { kind: 'SYSTEM', job: 'sweep_notifications' } as const
 
 /** Removes the notifications of which nothing came for so many days. */
-const sweepNotifications = defineJob({
+export const sweepNotifications = defineJob({
   name: 'sweep_notifications',
   payload: z.object({}).nullish(),
   retryLimit: 1,

@@ -16,6 +16,9 @@ type Params = RefusalExample['params']
 const hold = '01954fd0-8010-7000-8000-000000000016'
 const account = '01954fd0-8006-7000-8000-000000000006'
 
+/** Of the form of a token, and valid nowhere. */
+const secret = (prefix: string) => `${prefix}_${'ExampleOnlyNeverValid'.padEnd(49, '0')}`
+
 /** A code with parameters is either here or received; a test compares both with the schemas of the parameters. */
 export const declaredParams = {
   'request.limited': { limit: 60, window_seconds: 60 },
@@ -32,26 +35,22 @@ export const declaredParams = {
   'media.range': { size_bytes: 12 },
   'media.in_use': { count: 2 },
   'structure.full': { limit: 500 },
+  'identity_provider.many': { count: 2 },
   'identity_provider.discovery_failed': { reason: 'unreachable' },
   'identity_provider.kind_mismatch': { kind: 'GENERIC' },
   'identity_provider.withdraw_first': { workspace_count: 3 },
   'identity_provider.remove_after_withdrawal': { withdraw_at: '2027-03-15T09:00:00.000Z' },
   'identity_provider.withdraw_count_mismatch': { expected: 3 },
+  'auth.credential_kind': { accepted: 'SESSION' },
+  'auth.not_admitted': { link_token: secret('svcl') },
+  'auth.second_factor_required': { challenge_token: secret('svch'), challenge_expires_at: '2027-03-01T09:05:00.000Z' },
+  'auth.password_expired': { because: 'AGE' },
+  'account.addresses_full': { limit: 5 },
+  'account.identities_full': { limit: 10 },
+  'notification.locked': { category: 'SECURITY' },
   'auth.blocklist_unusable': { reason: 'ENOENT' },
   'legal.terms_changed': { terms_version: '2027-01' },
-  'auth.password_expired': { because: 'START' },
-  'account.addresses_full': { limit: 5 },
-  'auth.credential_kind': { accepted: 'SESSION' },
-  'account.identities_full': { limit: 10 },
-  'identity_provider.many': { count: 2 },
-  'auth.not_admitted': { link_token: 'svcl_ExampleOnlyNeverValid00000000000000000000000000000' },
-  'auth.second_factor_required': {
-    challenge_token: 'svch_ExampleOnlyNeverValid00000000000000000000000000000',
-    challenge_expires_at: '2027-03-01T09:05:00.000Z',
-  },
-  'notification.locked': { category: 'SECURITY' },
   'mail.limited': { limit: 1, window_seconds: 60 },
-  'notification.locked': { category: 'SECURITY' },
   'admin.operator_on_probation': { until: '2027-03-02T09:00:00.000Z' },
   'admin.settings_enforced': { source: '/etc/svc/settings.yaml' },
   'retention.hold_differs': { hold_id: hold },
