@@ -45,6 +45,8 @@ const texts: readonly (readonly [RegExp, string])[] = [
   // The secret of a second factor, its codes, the signature of a certificate, the moment in the name of an archive.
   [/\b[A-Z2-7]{32}\b/g, 'EXAMPLEONLYNEVERVALID22222222222'],
   [/^\d{6}$/, '492039'],
+  // A key of the ring is named after the day on which it was made.
+  [/^k\d{8}$/, 'k20270301'],
   [/^[\w-]{86}$/, 'ExampleOnlyNeverValid'.padEnd(86, '0')],
   [/\d{8}T\d{6}Z/g, '20270301T090000Z'],
 ]

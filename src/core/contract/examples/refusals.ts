@@ -45,7 +45,7 @@ export const declaredParams = {
   'auth.not_admitted': { link_token: secret('svcl') },
   'auth.second_factor_required': { challenge_token: secret('svch'), challenge_expires_at: '2027-03-01T09:05:00.000Z' },
   'auth.password_expired': { because: 'AGE' },
-  'account.addresses_full': { limit: 10 },
+  'account.addresses_full': { limit: 5 },
   'account.identities_full': { limit: 10 },
   'notification.locked': { category: 'SECURITY' },
   'auth.blocklist_unusable': { reason: 'ENOENT' },

@@ -42,7 +42,6 @@ export const peopleMeanings: Readonly<Record<string, string>> = {
   enrolled_at: 'when the second factor came into force; null: there is none',
   second_factor: 'the second factor of the account',
   step_up_token: 'the proof (svcu_…): send it once as `X-Service-Step-Up`',
-  challenge_token: 'what stands for the sign-in so far (svch_…)',
   faults: 'the rules that the password breaks',
   acceptable: 'whether it could be set as a password',
   code: 'a stable code, to be read by programs',
