@@ -94,7 +94,7 @@ async function turn(ctx: Ctx, tenantId: string): Promise<boolean> {
   ])
   if (!lock?.is_mine || !workspace) return false
   const rows = await takeWaiting(tx, tenantId)
-  const tellings = rows.flatMap((row) => tellingOf(row, workspace.zone) ?? [])
+  const tellings = once(rows.flatMap((row) => tellingOf(row, workspace.zone) ?? []))
   failpoint('notify.taken')
   if (tellings.length > 0) await write(ctx, tenantId, tellings, lock.now)
   failpoint('notify.told')
@@ -180,6 +180,11 @@ function tellingOf(row: TellingRow, zone: string): Telling | undefined {
   if (!is_listed && mail_form === null) return undefined
   return { ...row, account_id, category, time_zone: time_zone ?? zone, is_listed, mail_form }
 }
+
+/** What a job queued twice, because it was killed before the queue knew of its end, waits twice. */
+const once = (tellings: readonly Telling[]): readonly Telling[] => [
+  ...new Map(tellings.map((one) => [`${one.account_id} ${one.category} ${one.event_id}`, one])).values(),
+]
 
 /** `now`: when the transaction began. */
 async function write(ctx: Ctx, tenantId: string, tellings: readonly Telling[], now: string): Promise<void> {
