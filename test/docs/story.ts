@@ -122,7 +122,11 @@ async function typeAll(
     if (awaited !== undefined) said += await terminal.until(awaited)
     if (typed.code === undefined) continue
     const wanted = [by(play.codes, begun) ?? 0].flat()
-    expect([place, begun, typed.code], typed.said).toEqual([place, begun, wanted.find((one) => one === typed.code) ?? wanted[0]])
+    expect([place, begun, typed.code], typed.said).toEqual([
+      place,
+      begun,
+      wanted.find((one) => one === typed.code) ?? wanted[0],
+    ])
     begun = ''
   }
   expect(begun, `${place} leaves the shell waiting`).toBe('')
