@@ -53,7 +53,7 @@ export const people: Story = {
       block: 'svc notice set',
       // What stands before has ended her own tokens, too.
       play: {
-        before: (_, terminal) => must(terminal, 'svc login --workspace acme --email ada@acme.example'),
+        before: (_, terminal) => must(terminal, 'svc login --workspace acme --email ada@acme.example --admin'),
         shows: ['Maintenance on Sunday'],
       },
     },
