@@ -118,7 +118,7 @@ describe('a server that asks to wait', () => {
     answer = send(429, problem(429, 'auth.step_up_locked'), { 'retry-after': '900' })
     expect(await run('tenants', 'list')).toMatchObject({
       code: 6,
-      stderr: expect.stringContaining('Try again in 900 s.'),
+      stderr: expect.stringContaining('Wait 900 s.'),
     })
     expect(received).toHaveLength(1)
   })

@@ -53,6 +53,16 @@ describe('a member of the group, and nobody else,', () => {
     expect(await found('GET /integrations/triggers/svc.work.item.created.v1?limit=200')).toEqual([true, false])
   })
 
+  test('is none who lost the access, for a filter', async () => {
+    const { status } = await party.ask(`POST /items/${itemId}:assign`, { account_id: inside.accountId }, { as: inside })
+    expect(status).toBe(200)
+    const filter = { field: 'assignee', op: 'has_no_access' }
+    const { json } = await party.ask('POST /items:query', { filter }, { as: inside })
+    expect(json.data.map(({ id }: { id: string }) => id)).not.toContain(itemId)
+    const others = await party.ask('POST /items:query', { filter: { not: filter } }, { as: inside })
+    expect(others.json.data.map(({ id }: { id: string }) => id)).toContain(itemId)
+  })
+
   test('is mentioned, made responsible, and picked', async () => {
     const mention = (who: Person) => party.ask(`POST /items/${itemId}/comments`, { body: `<@${who.accountId}>` })
     const assign = (who: Person) => party.ask(`POST /items/${itemId}:assign`, { account_id: who.accountId })

@@ -32,7 +32,7 @@ export async function accessOf(ctx: Ctx, containerId: Part, accountId: string): 
 
 /**
  * Whether an account is ACTIVE or INVITED and sees a container: for a statement that reads many. Both are queries for an id. It
- * says what `accessOf` does.
+ * says what `accessOf` does; `q`, because both queries may say `a`.
  */
 export const hasAccess = (
   tx: Pick<Tx, 'part'>,
@@ -43,7 +43,7 @@ export const hasAccess = (
   select from account q
   join container c on c.tenant_id = q.tenant_id and c.id = ${containerId}
   left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-  join membership m on m.tenant_id = q.tenant_id and m.account_id = q.id
+  join membership m on m.tenant_id = q.tenant_id and m.holder_id = any (array_append(q.group_ids, q.id))
   where q.tenant_id = ${tenantId} and q.id = ${accountId} and q.state in ('ACTIVE', 'INVITED') and (
     m.container_id = c.id or m.container_id = c.parent_id and not c.is_private
     or m.container_id is null and (m.role = 'OWNER' or not (c.is_private or coalesce(h.is_private, false)))))`
