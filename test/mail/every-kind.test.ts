@@ -165,7 +165,7 @@ describe('what brings them about', () => {
       .takenBy(ada.email)
       .map(({ mail }) => mail.text)
       .join()
-    const [, token = ''] = /#(svc\w_[0-9A-Za-z]+)/.exec(raw) ?? []
+    const [, token = ''] = /#(svcw_[0-9A-Za-z]+)/.exec(raw) ?? []
     const secret = 'another horse battery staple'
     await who.as().call(operations.resetPassword, { body: { token, password: secret } })
     const body = { workspace: ada.slug, email: ada.email, password: secret }
