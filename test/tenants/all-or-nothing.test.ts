@@ -35,6 +35,7 @@ const steps = [
   'journal',
   'tenant',
   'account',
+  'account_address',
   'account_word',
   'membership',
   'invitation',

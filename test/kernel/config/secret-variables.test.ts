@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { environment, isSecretVariable } from '../../../src/core/kernel/config/config.ts'
 
-/** Files and ids, whose names have the word. */
-const shown = ['SVC_KEYRING_FILE', 'SVC_MEDIA_S3_ACCESS_KEY_ID']
+/** Files, ids and times, whose names have the word. */
+const shown = ['SVC_KEYRING_FILE', 'SVC_MEDIA_S3_ACCESS_KEY_ID', 'SVC_START_PASSWORD_DAYS']
 
 test('every variable whose name speaks of a secret is declared as one', () => {
   const names = Object.keys(environment.shape).filter((name) => /SECRET|TOKEN|PASSWORD|PASSPHRASE|KEY/.test(name))
