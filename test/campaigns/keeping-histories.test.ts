@@ -118,9 +118,9 @@ test('what stays is what the rules say, whatever happened', async () => {
       else if (roll < 9) await made('hand')
       else if (hold === undefined) {
         const body = { tenant_id: tenantId, scope: { kind: 'TENANT' as const }, reason: 'case' }
-        hold = (await desk.both.call('recovery', ops.placeHold, { body })).id
+        hold = (await desk.both.call('api', ops.placeHold, { body })).id
       } else {
-        await desk.both.call('recovery', ops.releaseHold, { holdId: hold })
+        await desk.both.call('api', ops.releaseHold, { holdId: hold })
         hold = undefined
       }
       await applyKeepRules(installation, { kind: 'SYSTEM', job: 'campaign' }, new Date(now))
@@ -133,7 +133,7 @@ test('what stays is what the rules say, whatever happened', async () => {
         select id from backup where tenant_id = ${tenantId} and state <> 'REMOVING' order by id`
       expect([seed, step, there.map(({ id }) => id)]).toEqual([seed, step, known.map(({ id }) => id)])
     }
-    if (hold !== undefined) await desk.both.call('recovery', ops.releaseHold, { holdId: hold })
+    if (hold !== undefined) await desk.both.call('api', ops.releaseHold, { holdId: hold })
     await sql`delete from backup where tenant_id = ${tenantId}`
     await runs.removed(schedule)
   }

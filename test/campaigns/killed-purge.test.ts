@@ -84,7 +84,7 @@ async function killAndResume(death: string): Promise<void> {
 
   await resume(leaving.id)
 
-  expect(await placesNaming(ways.sql, leaving.id)).toEqual(['journal', 'purge_certificate'])
+  expect(await placesNaming(ways.sql, leaving.id)).toEqual(['departed_archive', 'journal', 'purge_certificate'])
   expect(folders.filter((folder) => existsSync(folder))).toEqual([])
   const evidence = await ways.sql<{ action: string; params: { counts: Record<string, number> } }[]>`
     select action, params from journal where workspace_id = ${leaving.id} and action like 'tenant.purge%' order by action`

@@ -22,7 +22,7 @@ const ended = (child: ChildProcess) =>
 let packed: Packed
 beforeAll(() => {
   packed = pack()
-}, 60_000)
+}, 240_000)
 afterAll(() => rmSync(packed.folder, { recursive: true, force: true }))
 
 describe('the packed file', () => {

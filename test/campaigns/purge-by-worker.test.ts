@@ -96,7 +96,7 @@ test(
     expect(verify(null, Buffer.from(certificate.document), key, Buffer.from(value, 'base64url'))).toBe(true)
     const verification = await ways.call('api', purgeOperations.verifyPurgeCertificate, { tenantId: leaving.id })
     expect(verification.findings).toEqual([])
-    expect(await placesNaming(ways.sql, leaving.id)).toEqual(['journal', 'purge_certificate'])
+    expect(await placesNaming(ways.sql, leaving.id)).toEqual(['departed_archive', 'journal', 'purge_certificate'])
     expect(await fingerprintOf(ways.sql, neighbour.id, derived)).toBe(before)
   },
   2 * longestMs,

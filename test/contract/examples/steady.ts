@@ -27,6 +27,8 @@ const varying: Readonly<Record<string, unknown>> = {
   hash: '6526533023a42735',
   key_id: 'k20270301090000',
   last4: '0000',
+  // Moved by chance, by the id of the schedule.
+  next_run_at: '2027-03-02T02:04:00.000Z',
   next_cursor: 'eyJrIjoiMjAyNy0wMy0wMSJ9',
   next_since: 'eyJrIjoiMjAyNy0wMy0wMSJ9',
   public_key: 'uwEPNXk63z1AHb25FiMk9rtJyDiQt3Yi_fFVQUgIlcA',
