@@ -74,7 +74,7 @@ async function expectExact(): Promise<void> {
   expect(files.stored().filter((name) => !ids.has(name.replace('.part', '')))).toEqual([])
 }
 
-describe.each(ofUpload)('killed at %s', (failpoint) => {
+describe.each(ofUpload)('killed at %s', { timeout: 240_000 }, (failpoint) => {
   test.each(Array.from({ length: rounds }, (_, n) => n + 1))(
     'the upload goes on to a whole file, round %i',
     async () => {
