@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { applyKeepRules } from '../../src/core/areas/backup/keeping/application.ts'
 import type { Keep } from '../../src/core/contract/backup/schedules.ts'
 import { operations as ops } from '../../src/core/contract/operations.ts'
+import { newId } from '../../src/core/kernel/values/id.ts'
 import { type BackupDesk, backupDesk } from '../backup/backup-desk.ts'
 import { scheduleDesk } from '../backup/schedule-desk.ts'
 
@@ -99,7 +100,7 @@ test('what stays is what the rules say, whatever happened', async () => {
     let now = Date.parse('2026-03-01T00:00:00Z') + below(300) * dayMs
     let hold: string | undefined
     const made = async (kind: Known['kind']) => {
-      const id = randomUUIDv7()
+      const id = newId() // in the order in which they are made, also within a millisecond
       const at = new Date(now).toISOString()
       await sql`
         insert into backup (tenant_id, id, target_id, job_id, schedule_id, due_at, state, path, snapshot_at, created_at, is_damaged, proven_at, keeping_due)
@@ -118,9 +119,9 @@ test('what stays is what the rules say, whatever happened', async () => {
       else if (roll < 9) await made('hand')
       else if (hold === undefined) {
         const body = { tenant_id: tenantId, scope: { kind: 'TENANT' as const }, reason: 'case' }
-        hold = (await desk.both.call('api', ops.placeHold, { body })).id
+        hold = (await desk.both.call('recovery', ops.placeHold, { body })).id
       } else {
-        await desk.both.call('api', ops.releaseHold, { holdId: hold })
+        await desk.both.call('recovery', ops.releaseHold, { holdId: hold })
         hold = undefined
       }
       await applyKeepRules(installation, { kind: 'SYSTEM', job: 'campaign' }, new Date(now))
@@ -133,7 +134,7 @@ test('what stays is what the rules say, whatever happened', async () => {
         select id from backup where tenant_id = ${tenantId} and state <> 'REMOVING' order by id`
       expect([seed, step, there.map(({ id }) => id)]).toEqual([seed, step, known.map(({ id }) => id)])
     }
-    if (hold !== undefined) await desk.both.call('api', ops.releaseHold, { holdId: hold })
+    if (hold !== undefined) await desk.both.call('recovery', ops.releaseHold, { holdId: hold })
     await sql`delete from backup where tenant_id = ${tenantId}`
     await runs.removed(schedule)
   }

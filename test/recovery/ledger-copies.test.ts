@@ -301,3 +301,20 @@ describe('a ledger that is pulled', () => {
     expect(await pull('disk')).toHaveLength(1)
   })
 })
+
+test('processes that copy the same lines at the same moment do not disturb each other', async () => {
+  await addTarget('shared')
+  const config = own.installation.config
+  const others = await Promise.all(
+    Array.from({ length: 4 }, () => bootInstallation(config, { works: false, applicationName: 'svc copies' })),
+  )
+  try {
+    for (let round = 0; round < 10; round += 1) {
+      await place(`case ${round}`)
+      const failures = await Promise.all(others.map(({ installation }) => installation.copies.follow()))
+      expect(failures).toEqual([{}, {}, {}, {}])
+    }
+  } finally {
+    await Promise.all(others.map((other) => other.close()))
+  }
+})

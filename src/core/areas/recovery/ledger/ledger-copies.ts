@@ -173,7 +173,9 @@ async function putPage(installation: Installation, store: Store, there: There, p
     const draft = `${installation.ledger.file}.page-${process.pid}-${crypto.randomUUID()}`
     try {
       await writeFile(draft, page.text, { mode: 0o600, flag: 'wx' })
-      await store.put(`${ledgersFolder(installation.identity.id)}/${folder}/${fileName}`, draft)
+      // Another process may copy the same page now: each writes aside under a name of its own.
+      const place = `${ledgersFolder(installation.identity.id)}/${folder}`
+      await store.put(`${place}/${fileName}`, draft, `${place}/${crypto.randomUUID()}`)
     } finally {
       await rm(draft, { force: true })
     }
