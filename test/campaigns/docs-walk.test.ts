@@ -85,7 +85,7 @@ describe.each([60, 80, 160])('at %i columns', (columns) => {
       if (screensGo !== undefined) writeFileSync(join(screensGo, `walk-${columns}.txt`), screens)
       // Some of what doctor looks at is not there: the copies of the ledger are on one disk.
       if (code !== 0 && !(code === 8 && /doctor|status/.test(line))) faults.push(`${line} ended with ${code}: ${said}`)
-      if (/^svc (?:[\w-]+ )+(?:list|stats|status|show)\b/.test(line) || /^svc status/.test(line))
+      if (/^svc (?:[\w-]+ )*(?:list|stats|status|show|why|explain|journal|audit|doctor)\b/.test(line))
         faults.push(...tooWide(said, columns).map((one) => `${line} is too wide: ${one}`))
       if (/(?<![\w-])20\d\d-[\d-]{0,5}…/.test(said)) faults.push(`${line} cuts a day`)
       if (line.startsWith('svc api POST /items')) await target.until(before + 1)

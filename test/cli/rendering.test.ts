@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { endingOf } from '../../src/cli/failure.ts'
-import { details } from '../../src/cli/render/details.ts'
+import { details, folded } from '../../src/cli/render/details.ts'
 import { journalLine } from '../../src/cli/render/journal.ts'
 import { day, moment } from '../../src/cli/render/moment.ts'
 import { printable } from '../../src/cli/render/printable.ts'
@@ -253,20 +253,40 @@ test('what could not be read is named in the words of a command, not as a path o
   expect(lines[0]).toBe('The request could not be read. Each line below shows a member and the rule that it violates.')
 })
 
-test('a journal line says when, what, where, by whom and why', () => {
-  const line = journalLine(
-    {
-      id: '0190c9d2-7a3b-7cde-8f01-23456789abcd',
-      at: '2026-11-20T12:00:00.000Z',
-      action: 'tenant.suspended',
-      actor: { kind: 'RECOVERY', account_id: null, via: 'RECOVERY' },
-      tenant: { id: '0190c9d2-7a3b-7cde-8f01-23456789abcd', slug: 'acme' },
-      subject: null,
-      params: { os_user: 'root', host: 'db-1', reason: 'a\nb' },
-    },
-    () => undefined,
+describe('a journal line', () => {
+  const entry = {
+    id: '0190c9d2-7a3b-7cde-8f01-23456789abcd',
+    at: '2026-11-20T12:00:00.000Z',
+    action: 'tenant.suspended',
+    actor: { kind: 'RECOVERY', account_id: null, via: 'RECOVERY' },
+    tenant: { id: '0190c9d2-7a3b-7cde-8f01-23456789abcd', slug: 'acme' },
+    subject: null,
+    params: { os_user: 'root', host: 'db-1', reason: 'a\nb', until: 'the end of the month' },
+  } as const
+
+  test('says when, what, where, by whom and why', () =>
+    expect(journalLine(entry, () => undefined)).toMatch(
+      /tenant\.suspended {2,}acme {2,}RECOVERY root@db-1 {2,}reason=a\\u000ab {2}until=the end of the month$/,
+    ))
+
+  test.each([60, 80, 130, 160])('fits into %i columns', (width) => {
+    const lines = journalLine(entry, () => undefined, width).split('\n')
+    expect(lines.filter((line) => line.length > width)).toEqual([])
+    expect(lines.join(' ').replaceAll(/ +/g, ' ')).toMatch(
+      /tenant\.suspended acme RECOVERY root@db-1 reason=a\\u000ab until=the end of the month$/,
+    )
+  })
+})
+
+test('sentences go on below themselves, behind their label', () => {
+  const text = '  password       closed: the account no longer has a role\nWhy: a word that has no room left'
+  expect(folded(text, 44)).toBe(
+    '  password       closed: the account no\n                 longer has a role\nWhy: a word that has no room left',
   )
-  expect(line).toMatch(/tenant\.suspended {2,}acme {2,}RECOVERY root@db-1 {2,}reason=a\\u000ab$/)
+  expect(folded(text, 24)).toBe(
+    '  password       closed:\n  the account no longer\n  has a role\nWhy: a word that has no\nroom left',
+  )
+  expect(folded(text, undefined)).toBe(text)
 })
 
 describe('numbers', () => {

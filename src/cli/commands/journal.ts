@@ -52,7 +52,7 @@ export default class Journal extends CallerCommand {
     const paged = { ...asked, size: Math.min(most, 200) }
     for await (const { data, next_cursor } of pagesOf(caller, journalOperations.listJournal, paged)) {
       const found = data.slice(0, most - shown)
-      if (shown === 0 && found.length > 0) this.log(journalHead)
+      if (shown === 0 && found.length > 0) this.log(journalHead())
       for (const entry of found) this.log(journalLine(entry, nameOf))
       if (this.jsonEnabled()) entries.push(...found)
       shown += found.length
@@ -69,7 +69,7 @@ export default class Journal extends CallerCommand {
     // An entry can be committed after a younger one. So entries are remembered by id, and each poll reads back to the first one.
     const oldest = first.data.at(-1)
     let seen: ReadonlySet<string> = new Set()
-    this.log(journalHead)
+    this.log(journalHead())
     for (let fresh = first.data; ; fresh = await unseen(caller, asked, oldest, seen)) {
       for (const entry of fresh.toReversed()) this.printEntry(entry, () => journalLine(entry, nameOf))
       seen = new Set([...fresh.map(({ id }) => id), ...seen].slice(0, rememberedEntries))

@@ -25,6 +25,25 @@ export function details(
     .join('\n')
 }
 
+/**
+ * Sentences for a terminal: a line that does not fit goes on below itself, from one word to the next, behind its indentation
+ * and its label (`  password       closed: …`). `width` in columns of the terminal, undefined breaks nothing.
+ */
+export const folded = (text: string, width = process.stdout.columns): string =>
+  width
+    ? text
+        .split('\n')
+        .map((line) => foldedLine(line, width))
+        .join('\n')
+    : text
+
+function foldedLine(line: string, width: number): string {
+  if (line.length <= width) return line
+  const labelled = /^ *(?:\S+(?: \S+)* {2,})?/.exec(line)?.[0].length ?? 0
+  const indent = width - labelled < narrowest ? line.length - line.trimStart().length : labelled
+  return line.slice(0, indent) + inLines(line.slice(indent), width - indent).join(`\n${' '.repeat(indent)}`)
+}
+
 /** The text in lines of so many characters. A word that is longer than a line stays whole: people copy it. */
 export function inLines(text: string, room: number): string[] {
   if (text.length <= room) return [text]

@@ -4,6 +4,7 @@ import { deliveryOperations } from '../../../core/contract/webhooks/operator-vie
 import { CallerCommand } from '../../base-command.ts'
 import type { Caller } from '../../call/caller.ts'
 import { findDelivery } from '../../find/webhooks.ts'
+import { folded } from '../../render/details.ts'
 import { attemptLine, meaningOf, nextOf, traceLines } from '../../render/delivery.ts'
 import { printable } from '../../render/printable.ts'
 
@@ -33,7 +34,7 @@ export default class DeliveriesWhy extends CallerCommand {
     const found = flags.operator
       ? await recorded(caller, args.delivery)
       : await own(caller, args.delivery, flags.webhook)
-    await this.show(() => explanation(found))
+    await this.show(() => folded(explanation(found)))
     return found.answer
   }
 }

@@ -1,6 +1,7 @@
 import { Args } from '@oclif/core'
 import { type SignInExplanation, signInExplanationOperations } from '../../../core/contract/audit/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { folded } from '../../render/details.ts'
 import { explainedSignIn } from '../../render/sign-in.ts'
 
 export default class SigninExplain extends CallerCommand {
@@ -20,7 +21,7 @@ export default class SigninExplain extends CallerCommand {
     const { args, flags } = await this.parse(SigninExplain)
     const caller = await this.open(flags)
     const explanation = await caller.call(signInExplanationOperations.explainSignIn, { body: args })
-    await this.show(() => explainedSignIn(args.email, explanation))
+    await this.show(() => folded(explainedSignIn(args.email, explanation)))
     return explanation
   }
 }
