@@ -193,7 +193,9 @@ function widthsOf<Row>(
   const widths = columns.map((_, at) => lines.reduce((widest, line) => Math.max(widest, measure(line[at] ?? '')), 0))
   if (!width) return widths // a terminal that does not know its width says 0
   // A day or a number without its end says something else.
-  const isWhole = columns.map((column, at) => column.whole || column.align || lines.slice(1).every((line) => isMoment(line[at] ?? '')))
+  const isWhole = columns.map(
+    (column, at) => column.whole || column.align || lines.slice(1).every((line) => isMoment(line[at] ?? '')),
+  )
   let excess = widths.reduce((sum, one) => sum + one, (columns.length - 1) * gap) - width
   while (excess > 0) {
     const widest = columns

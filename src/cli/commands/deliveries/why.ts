@@ -4,8 +4,8 @@ import { deliveryOperations } from '../../../core/contract/webhooks/operator-vie
 import { CallerCommand } from '../../base-command.ts'
 import type { Caller } from '../../call/caller.ts'
 import { findDelivery } from '../../find/webhooks.ts'
-import { folded } from '../../render/details.ts'
 import { attemptLine, meaningOf, nextOf, traceLines } from '../../render/delivery.ts'
+import { folded } from '../../render/details.ts'
 import { printable } from '../../render/printable.ts'
 
 export default class DeliveriesWhy extends CallerCommand {
