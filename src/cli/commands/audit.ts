@@ -4,6 +4,7 @@ import { CallerCommand } from '../base-command.ts'
 import { pagesOf } from '../call/caller.ts'
 import { spanFlags, spanOf } from '../input/span.ts'
 import { moment } from '../render/moment.ts'
+import { paramsInWords } from '../render/params.ts'
 import { type Column, table } from '../render/table.ts'
 
 const columns: readonly Column<AuditEntry>[] = [
@@ -11,13 +12,8 @@ const columns: readonly Column<AuditEntry>[] = [
   { head: 'ACTION', cell: ({ action }) => action, whole: true },
   { head: 'BY', cell: ({ actor }) => actor.account_id ?? actor.kind },
   { head: 'ON', cell: ({ subject }) => (subject === null ? '' : `${subject.kind} ${subject.id}`) },
-  { head: 'DETAILS', cell: ({ params }) => paramsInWords(params) },
+  { head: 'DETAILS', cell: ({ params }) => paramsInWords(params).join(' ') },
 ]
-
-const paramsInWords = (params: Readonly<Record<string, unknown>>) =>
-  Object.entries(params)
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' ')
 
 export default class Audit extends CallerCommand {
   static override summary = "Read your workspace's trail, newest entry first"

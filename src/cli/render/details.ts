@@ -51,7 +51,7 @@ export function inLines(text: string, room: number): string[] {
   let line = ''
   for (const word of text.split(' ')) {
     if (line !== '' && line.length + 1 + word.length > room) {
-      lines.push(line)
+      lines.push(line.trimEnd())
       line = word
     } else line = line === '' ? word : `${line} ${word}`
   }

@@ -2,6 +2,7 @@
 import type { JournalEntry } from '../../core/contract/journal/operations.ts'
 import { inLines } from './details.ts'
 import { moment } from './moment.ts'
+import { paramsInWords } from './params.ts'
 import { printable } from './printable.ts'
 
 /** What an account is called; undefined where its id is all that is known. */
@@ -45,10 +46,8 @@ export function journalLine(
 ): string {
   const by = actor.kind === 'RECOVERY' ? recoveredBy(params) : byAccount(actor, nameOf)
   const on = tenant?.slug ?? (subject ? `${subject.kind} ${nameOf(subject.id) ?? subject.id}` : '-')
-  const details = Object.entries(params)
-    .filter(([name]) => name !== 'os_user' && name !== 'host')
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  return line({ when: moment(at), action, on, by, details }, width)
+  const { os_user: _user, host: _host, ...told } = params
+  return line({ when: moment(at), action, on, by, details: paramsInWords(told) }, width)
 }
 
 const byAccount = ({ kind, account_id }: JournalEntry['actor'], nameOf: NameOf) =>

@@ -9,11 +9,18 @@ type Counted = TenantStatistics['entities'][number]
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
 
+/** A bar for each day; in a narrow terminal for each two, so that the entities stay a table. */
+const barsOf = (newPerDay: readonly number[], width = process.stdout.columns) =>
+  sparkline(width && width < 80 ? pairsOf(newPerDay).map(sum) : newPerDay)
+
+const pairsOf = (numbers: readonly number[]) =>
+  Array.from({ length: Math.ceil(numbers.length / 2) }, (_, at) => numbers.slice(at * 2, at * 2 + 2))
+
 const columns = (days: number): readonly Column<Counted>[] => [
   { head: 'ENTITY', cell: ({ entity }) => entity, whole: true },
   { head: 'ROWS', cell: ({ rows }) => String(rows), align: 'right', whole: true },
   { head: 'SIZE', cell: ({ bytes }) => sizeInWords(bytes), align: 'right', whole: true },
-  { head: `LAST ${days} DAYS`, cell: ({ new_per_day }) => (new_per_day ? sparkline(new_per_day) : ''), whole: true },
+  { head: `LAST ${days} DAYS`, cell: ({ new_per_day }) => (new_per_day ? barsOf(new_per_day) : ''), whole: true },
   {
     head: 'NEW',
     cell: ({ new_per_day }) => (new_per_day ? String(sum(new_per_day)) : ''),
