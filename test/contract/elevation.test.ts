@@ -54,16 +54,21 @@ async function somebody(window?: Window, more: Parameters<typeof person>[2] = {}
 async function targetOf({ id }: Operation): Promise<Person> {
   const who = await somebody()
   const { sql } = daemon.db
+  await sql`update account set sign_in_name = ${`n${who.accountId}`} where id = ${who.accountId}`
   if (id !== 'issueStartPassword') return who
   await sql`delete from account_address where account_id = ${who.accountId}`
   await sql`
-    update account set email = null, email_fold = null, sign_in_name = ${`n${who.accountId}`} where id = ${who.accountId}`
+    update account set email = null, email_fold = null where id = ${who.accountId}`
   return who
 }
 
 /** The bodies that name an account, for those that take one there; one that is declared anew is missed here, and says so. */
 const bodies: Readonly<Record<string, readonly ((id: string) => object)[]>> = {
-  disableSecondFactor: [(account_id) => ({ account_id }), (id) => ({ email: `${id}@people.example` })],
+  disableSecondFactor: [
+    (account_id) => ({ account_id }),
+    (id) => ({ email: `${id}@people.example` }),
+    (id) => ({ email: `n${id}` }),
+  ],
   addAddress: [(id) => ({ email: `${id}@more.example` })],
 }
 const bodiesOf = ({ id, body }: Operation) => {

@@ -70,6 +70,14 @@ describe.each(modes)('by %s', (mode) => {
     expect(await register()).toContain(other.accountId)
   })
 
+  test('by workspace and sign-in name, where there is no address', async () => {
+    const { accountId } = await plantAccount(own, other.tenantId)
+    await own.oracle`
+      update account set email = null, email_fold = null, sign_in_name = 'bench-3' where id = ${accountId}`
+    await add({ workspace: other.slug, email: 'bench-3' })
+    expect(await register()).toContain(accountId)
+  })
+
   test('entering one that is there is no error and leaves nothing', async () => {
     await add({ account_id: other.accountId })
     await add({ account_id: other.accountId })

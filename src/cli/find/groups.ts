@@ -3,6 +3,7 @@ import { Args } from '@oclif/core'
 import { type Group, groupOperations } from '../../core/contract/groups/operations.ts'
 import { type Caller, pagesOf } from '../call/caller.ts'
 import { Failure } from '../failure.ts'
+import { accountArg, findAccount } from './accounts.ts'
 import { isId, pick } from './pick.ts'
 
 /** What `findGroup` takes. */
@@ -13,7 +14,11 @@ export const groupArgument = Args.string({
 })
 
 /** Whose membership it is. */
-export const accountArgument = Args.string({ ignoreStdin: true, required: true, description: "the account's id" })
+export const accountArgument = Args.string({ ignoreStdin: true, required: true, description: accountArg })
+
+/** The id of the account that is meant; an id is not looked up. Refuses not_found. */
+export const accountIdOf = async (caller: Caller, named: string): Promise<string> =>
+  isId(named) ? named.toLowerCase() : (await findAccount(caller, named, undefined)).id
 
 /** Every group that the caller sees, by name. */
 export async function everyGroup(caller: Caller, narrowed: object = {}): Promise<Group[]> {
