@@ -28,6 +28,10 @@ export async function everyGroup(caller: Caller, narrowed: object = {}): Promise
   return data
 }
 
+/** The id of the group that is meant; an id is not looked up. Fails (notFound). */
+export const groupIdOf = async (caller: Caller, named: string): Promise<string> =>
+  isId(named) ? named.toLowerCase() : (await findGroup(caller, named)).id
+
 /** The group of that id or name. Fails (notFound) where none is meant; names are unique. */
 export async function findGroup(caller: Caller, named: string): Promise<Group> {
   if (isId(named)) return caller.call(groupOperations.getGroup, { groupId: named.toLowerCase() })
