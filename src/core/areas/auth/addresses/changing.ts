@@ -22,6 +22,7 @@ import {
   makePrimary,
   otherAddressesOf,
 } from '../../access/addresses.ts'
+import { isIssued } from '../../access/issued-moment.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import { lockAccount } from '../token/ending.ts'
 
@@ -63,7 +64,7 @@ async function findAsked({ tx }: Ctx, { tenantId, accountId }: Holder, token: st
     select c.id, c.address_id, c.makes_primary, d.email from address_confirmation c
     join account_address d on d.tenant_id = c.tenant_id and d.id = c.address_id and d.removed_at is null
     where c.tenant_id = ${tenantId} and c.account_id = ${accountId} and c.hash = ${hashToken(token)}
-      and c.used_at is null and c.expires_at > now()`
+      and c.used_at is null and c.expires_at > now() and ${isIssued(tx, tx.part`c.created_at`)}`
   return asked
 }
 
