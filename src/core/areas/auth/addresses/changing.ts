@@ -11,6 +11,7 @@ import type {
 import type { Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
 import { hashToken, isTokenShaped } from '../../../kernel/values/token.ts'
 import { type Worded, writeWords } from '../../access/account-words.ts'
@@ -93,8 +94,11 @@ async function settle(ctx: Ctx, holder: Holder, asked: Asked): Promise<AccountAd
   ])
   const moves = !address.is_primary && (asked.makes_primary || !primary)
   const now = moves ? await makePrimary(ctx, holder, address.id) : address
+  failpoint('address.settled')
   await rewordAccount(ctx, holder)
+  failpoint('address.worded')
   await tell(ctx, holder, 'identity.account.address_confirmed', address.id, { is_primary: now.is_primary })
+  failpoint('address.told')
   return now
 }
 

@@ -15,6 +15,7 @@ import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { type Actor, isAccount } from '../../../kernel/values/actor.ts'
+import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { writeWords } from '../../access/account-words.ts'
 import { otherAddressesOf } from '../../access/addresses.ts'
@@ -57,11 +58,14 @@ export async function createManagedAccount(
   await writeManaged(ctx, holder, body)
 
   const expiresAt = await writeStartPassword(ctx, holder, start)
+  failpoint('managed.written')
   const data = { id: holder.accountId, kind: 'PERSON' as const, state: 'INVITED' as const }
   await ctx.record('identity.account.created', body.role === null ? data : { ...data, role: body.role }, {
     role: body.role,
   })
+  failpoint('managed.recorded')
   await giveFirstRoles(ctx, holder.accountId, body)
+  failpoint('managed.roles')
   const account = await readAccount(ctx, tenantId, holder.accountId)
   return { account, start_password: start.password, expires_at: expiresAt }
 }
