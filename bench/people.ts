@@ -1,7 +1,8 @@
 /**
  * People: the list of a workspace of a million accounts with each of its filters, signing in and the gate there, against those
  * of one of ten thousand; the gate with and without groups against the look-up that knows none; reads and changes of people
- * against their own statements run bare; and how long the slowest of the reads wait at 32 connections.
+ * against their own statements run bare; whether a duration tells who has an address; and how long the slowest of the reads
+ * wait at 32 connections.
  * BENCH_ACCOUNTS makes the million smaller, to try the benchmark itself. Targets: people 9.
  */
 import { perform } from '../src/core/app/perform.ts'
@@ -12,6 +13,7 @@ import { anyone } from '../src/core/kernel/values/actor.ts'
 import { hashToken } from '../src/core/kernel/values/token.ts'
 import { lookUpCredential } from '../src/daemon/credential.ts'
 import { type Ground, layGround } from './ground.ts'
+import { alike } from './people-alike.ts'
 import { groupedGate } from './people-gate.ts'
 import { changesOfPeople, readsOfPeople, waits } from './people-rates.ts'
 import { type Crowd, fillAccounts } from './people-filler.ts'
@@ -42,6 +44,7 @@ export async function people(): Promise<Line[]> {
       ...(await groupedGate(small)),
       ...(await readsOfPeople(small, sides[1].crowd)),
       ...(await changesOfPeople(small, sides[1].crowd)),
+      ...(await alike(small)),
       ...(await waits(large, sides[0].crowd)),
     ]
   } finally {
