@@ -127,7 +127,7 @@ const mark = ({ tx }: Ctx, tenantId: string, mails: readonly Mail[]): Promise<Ma
     from jsonb_to_recordset(${tx.json(mails)}) m (account_id uuid, form text, subject text, mail_id uuid)
     where n.tenant_id = ${tenantId} and n.account_id = m.account_id and n.mail_form = m.form and n.mail_since is not null
       and (m.form = 'DAILY' and n.mail_due_at <= now() or n.subject = m.subject)
-    returning n.account_id, n.mail_id, n.category`
+    returning n.account_id, m.mail_id, n.category`
 
 /** The digest of an account whose zone is changed leaves at the new zone's hour. Null: at the hour of the workspace's. */
 export function retimeDigest({ tx }: Ctx, tenantId: string, accountId: string, zone: string | null): void {
