@@ -113,7 +113,7 @@ test('the last owner is locked out, and gets in again as the run-book says', asy
     file('new.password'),
     '--profile',
     'owner',
-    '--no-admin',
+    '--admin',
   )
   expect({ code: entered.code, stderr: entered.stderr }).toMatchObject({ code: 0 })
   expect((await away.svc(['api', 'GET', '/accounts/me', '--profile', 'owner'])).stdout).toContain('"role": "OWNER"')
