@@ -4,7 +4,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto'
 import postgres from 'postgres'
-import { perform } from '../src/core/app/perform.ts'
+import { perform, type Request } from '../src/core/app/perform.ts'
 import { sessionOperations } from '../src/core/contract/auth/operations.ts'
 import { groupOperations } from '../src/core/contract/groups/operations.ts'
 import { accountOperations } from '../src/core/contract/identity/accounts.ts'
@@ -29,7 +29,7 @@ const notifications = 1_000
 const atOnce = 32
 const waitedMs = 10_000
 
-const reads = ({ somebody, groupId }: Crowd): readonly (readonly [string, Operation, object, string])[] => [
+const reads = ({ somebody, groupId }: Crowd): readonly (readonly [what: string, operation: Operation, request: Request, path: string])[] => [
   ['N4, one account', accountOperations.getAccount, { params: { accountId: somebody.id } }, `/accounts/${somebody.id}`],
   [
     'I6, 50 members of a group',
@@ -84,7 +84,7 @@ async function notify({ superuser, tenantId, accountId, collectionId }: Ground):
 
 /** One thing that is changed, and what the statements of the recorded run name in its place. */
 interface Changed {
-  readonly request: object
+  readonly request: Request
   readonly ids: ReadonlyMap<string, string>
   readonly hashes: ReadonlyMap<string, Buffer>
 }
@@ -148,7 +148,7 @@ function changes(sql: postgres.Sql, { tenantId, accountId, actor, collectionId }
     if (rows.length < count) throw new Error('there are too few accounts: BENCH_ACCOUNTS is too small')
     return rows.map(({ id }) => id)
   }
-  const ofAccounts = (requestOf: (id: string) => object) => async (count: number) =>
+  const ofAccounts = (requestOf: (id: string) => Request) => async (count: number) =>
     (await accounts(count)).map((id) => ({
       request: requestOf(id),
       ids: new Map([['account', id]]),
