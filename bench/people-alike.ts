@@ -40,7 +40,9 @@ export async function alike(ground: Ground): Promise<Line[]> {
     return [
       await line('asking for an address that somebody else has', (email, n) => ask(ground, known, email, n)),
       await line('a forgotten password of an address that somebody has', (email) =>
-        perform(ground.installation, passwordOperations.forgetPassword, anyone, { body: { workspace: 'first', email } }),
+        perform(ground.installation, passwordOperations.forgetPassword, anyone, {
+          body: { workspace: 'first', email },
+        }),
       ),
       await line('a wrong password of an address that somebody has', (email) =>
         perform(ground.installation, sessionOperations.signIn, anyone, {

@@ -88,5 +88,8 @@ const byGroupsToo = 'e.holder_id = any (array_append(a.group_ids, a.id))'
 /** The look-up that knows no groups. Throws where the gate asks otherwise by now. */
 function asBefore(statements: Recorded): Recorded {
   if (!statements.some(({ text }) => text.includes(byGroupsToo))) throw new Error('the gate asks for groups otherwise')
-  return statements.map((statement) => ({ ...statement, text: statement.text.replace(byGroupsToo, 'e.holder_id = a.id') }))
+  return statements.map((statement) => ({
+    ...statement,
+    text: statement.text.replace(byGroupsToo, 'e.holder_id = a.id'),
+  }))
 }

@@ -29,7 +29,10 @@ const notifications = 1_000
 const atOnce = 32
 const waitedMs = 10_000
 
-const reads = ({ somebody, groupId }: Crowd): readonly (readonly [what: string, operation: Operation, request: Request, path: string])[] => [
+const reads = ({
+  somebody,
+  groupId,
+}: Crowd): readonly (readonly [what: string, operation: Operation, request: Request, path: string])[] => [
   ['N4, one account', accountOperations.getAccount, { params: { accountId: somebody.id } }, `/accounts/${somebody.id}`],
   [
     'I6, 50 members of a group',
@@ -196,7 +199,11 @@ async function plantSession(sql: postgres.Sql, tenantId: string, accountId: stri
   await sql`insert into session (tenant_id, id, account_id) values (${tenantId}, ${sessionId}, ${accountId})`
   const row = (kind: string, { hash, last4 }: typeof access, session: string | null) => ({
     ...{ tenant_id: tenantId, id: randomUUIDv7(), account_id: accountId, session_id: session, kind, hash, last4 },
-    ...{ name: kind === 'PERSONAL' ? 'bench' : null, scopes: 'workspace:read', expires_at: new Date(Date.now() + 86_400_000) },
+    ...{
+      name: kind === 'PERSONAL' ? 'bench' : null,
+      scopes: 'workspace:read',
+      expires_at: new Date(Date.now() + 86_400_000),
+    },
   })
   await sql`insert into credential ${sql([
     row('SESSION', access, sessionId),

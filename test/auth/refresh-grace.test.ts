@@ -160,7 +160,8 @@ test('the moments are what the installation decided; 0 is none', async () => {
       })
     await use()
     await expect(use()).rejects.toMatchObject(refused)
-    const [row] = await other.oracle`select revoked_at is not null as is_over from session where id = ${session.session_id}`
+    const [row] =
+      await other.oracle`select revoked_at is not null as is_over from session where id = ${session.session_id}`
     expect(row).toEqual({ is_over: true })
   } finally {
     await other.close()

@@ -10,11 +10,11 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endPasswordOpening, purgeTenant } from '../../src/core/areas/tenants/jobs.ts'
-import { operations } from '../../src/core/contract/operations.ts'
 import { endConfirmation } from '../../src/core/areas/auth/addresses/confirmation-mail.ts'
 import { endStartPassword } from '../../src/core/areas/auth/password/start-password.ts'
 import { endInvitation } from '../../src/core/areas/auth/sign-in/jobs.ts'
+import { endPasswordOpening, purgeTenant } from '../../src/core/areas/tenants/jobs.ts'
+import { operations } from '../../src/core/contract/operations.ts'
 import { hashToken, mintToken } from '../../src/core/kernel/values/token.ts'
 import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
 import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
@@ -355,10 +355,14 @@ async function waysIn(isOver: boolean): Promise<WayIn[]> {
   await Promise.all(notes)
   const way = (what: string, isOpen: () => Promise<boolean>): WayIn => ({ what, isOpen })
   return [
-    way('an invitation', async () => (await send('/auth/invitations:inspect', { token: invitation.token })).status === 200),
+    way(
+      'an invitation',
+      async () => (await send('/auth/invitations:inspect', { token: invitation.token })).status === 200,
+    ),
     way(
       'a start password',
-      async () => (await send('/auth/sessions', { workspace: 'first', email: name, password })).code === 'auth.password_expired',
+      async () =>
+        (await send('/auth/sessions', { workspace: 'first', email: name, password })).code === 'auth.password_expired',
     ),
     way(
       'the link of an address',
@@ -369,11 +373,15 @@ async function waysIn(isOver: boolean): Promise<WayIn[]> {
       async () => (await send('/auth/sessions:link', { link_token: link.token }, await signedIn())).status === 200,
     ),
     // It is open where the new password is looked at.
-    way('a reset', async () => (await send('/auth/password:reset', { token: reset.token, password: 'short' })).status === 422),
+    way(
+      'a reset',
+      async () => (await send('/auth/password:reset', { token: reset.token, password: 'short' })).status === 422,
+    ),
     way(
       'a challenge',
       async () =>
-        (await send('/auth/sessions:verify', { challenge_token: challenge.token, totp: '123456' })).code !== 'auth.challenge_invalid',
+        (await send('/auth/sessions:verify', { challenge_token: challenge.token, totp: '123456' })).code !==
+        'auth.challenge_invalid',
     ),
   ]
 }
@@ -388,17 +396,21 @@ const openOf = async (ways: readonly WayIn[]) => {
   return found
 }
 
-test.runIf(hasFakeTime)('nothing that lets people in lives longer: 31 days ahead, and a day back', { timeout: 120_000 }, async () => {
-  time.set('+0')
-  const fresh = await waysIn(false)
-  expect(await openOf(fresh), 'the calls tell what they seem to').toEqual(fresh.map(({ what }) => what))
+test.runIf(hasFakeTime)(
+  'nothing that lets people in lives longer: 31 days ahead, and a day back',
+  { timeout: 120_000 },
+  async () => {
+    time.set('+0')
+    const fresh = await waysIn(false)
+    expect(await openOf(fresh), 'the calls tell what they seem to').toEqual(fresh.map(({ what }) => what))
 
-  const [ahead, behind, over] = [await waysIn(false), await waysIn(false), await waysIn(true)]
-  time.set('+31d')
-  expect(await openOf(ahead), '31 days ahead').toEqual([])
-  time.set('-1d')
-  expect(await openOf(behind), 'a day back: they were issued in the future').toEqual([])
-  expect(await openOf(over), 'a day back: they had ended').toEqual([])
-  time.set('+0')
-  expect(await openOf(over), 'and stay so').toEqual([])
-})
+    const [ahead, behind, over] = [await waysIn(false), await waysIn(false), await waysIn(true)]
+    time.set('+31d')
+    expect(await openOf(ahead), '31 days ahead').toEqual([])
+    time.set('-1d')
+    expect(await openOf(behind), 'a day back: they were issued in the future').toEqual([])
+    expect(await openOf(over), 'a day back: they had ended').toEqual([])
+    time.set('+0')
+    expect(await openOf(over), 'and stay so').toEqual([])
+  },
+)

@@ -137,7 +137,11 @@ test.each(steps)('killed at $step ($form), nothing is there; then it is done onc
   const killed = await spawnDaemon(environment(step))
   const keyed = path.startsWith('/accounts') ? { 'idempotency-key': key } : {}
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...keyed }
-  const asked = await fetch(`${killed.address}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).then(
+  const asked = await fetch(`${killed.address}/api/v1${path}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  }).then(
     ({ status }) => status,
     () => 'lost',
   )

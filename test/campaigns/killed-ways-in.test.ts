@@ -180,7 +180,11 @@ async function expectInvited(invited: ReadonlyMap<string, string | null>): Promi
   expect(rows.map(({ id }) => id).sort(), 'one invitation of each').toEqual([...invited.keys()].sort())
   for (const { id, is_mailed, hash, parts } of rows) {
     const token = invited.get(id) ?? null
-    expect([is_mailed, parts, hash]).toEqual([token === null, `1 1 1 ${token === null ? 1 : 0}`, token && hashToken(token)])
+    expect([is_mailed, parts, hash]).toEqual([
+      token === null,
+      `1 1 1 ${token === null ? 1 : 0}`,
+      token && hashToken(token),
+    ])
   }
 }
 

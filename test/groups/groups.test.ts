@@ -232,7 +232,9 @@ describe('a guest', () => {
     await party.add(inMine, inside)
     await party.add(inTheirs, outside)
     const listed = async ({ id }: { id: string }) =>
-      (await party.ask(`GET /accounts?group_id=${id}`, undefined, as)).json.data.map(({ id: one }: { id: string }) => one)
+      (await party.ask(`GET /accounts?group_id=${id}`, undefined, as)).json.data.map(
+        ({ id: one }: { id: string }) => one,
+      )
     expect([await listed(inMine), await listed(inTheirs)]).toEqual([[inside.accountId], []])
     const unknown = bare(await party.ask(`GET /groups/${randomUUIDv7()}`, undefined, as))
     for (const path of [`/groups/${inTheirs.id}`, `/groups/${inTheirs.id}/members`] as const)

@@ -1,7 +1,7 @@
 /** What fills the database for the benchmarks fits the schema of today: no other test runs it. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { fillAccounts } from '../../bench/people-filler.ts'
 import { addWorkspaces, fillWorkspace, lengthenJournal, lengthenOutbox, middleOfOutbox } from '../../bench/filler.ts'
+import { fillAccounts } from '../../bench/people-filler.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 let own: TestInstallation

@@ -4,9 +4,9 @@
  */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { endStartPassword } from '../../src/core/areas/auth/password/start-password.ts'
 import type { Session } from '../../src/core/contract/auth/operations.ts'
 import type { Sent } from '../../src/core/contract/operation.ts'
-import { endStartPassword } from '../../src/core/areas/auth/password/start-password.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import type { Role } from '../../src/core/contract/vocabulary.ts'
 import { type Callers, callers, joinedWorkspace, type Person, plantAccount, plantToken } from '../kit/accounts.ts'

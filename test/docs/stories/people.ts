@@ -178,7 +178,10 @@ export const lockedOut: Story = {
         shows: [/ada@acme\.example +.*DISABLED|DISABLED/],
       },
     },
-    { block: 'svc accounts enable ada@acme.example', play: { shows: ['The second factor of ada@acme.example is removed'] } },
+    {
+      block: 'svc accounts enable ada@acme.example',
+      play: { shows: ['The second factor of ada@acme.example is removed'] },
+    },
     { block: 'svc accounts start-password ada@acme.example', play: { shows: ['ada.password'] } },
     {
       block: '(umask 077; cat > new.password)',

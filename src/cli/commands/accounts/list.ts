@@ -32,7 +32,10 @@ export default class AccountsList extends CallerCommand {
     kind: Flags.string({ summary: 'Only people, or only service accounts.', options: ['PERSON', 'SERVICE'] as const }),
     'external-id': Flags.string({ summary: 'Only the account that a directory calls so.', helpValue: 'ID' }),
     container: Flags.string({ summary: 'Only accounts that see this container.', helpValue: 'ID' }),
-    group: Flags.string({ summary: 'Only members of this group; directly on the database its id.', helpValue: 'GROUP' }),
+    group: Flags.string({
+      summary: 'Only members of this group; directly on the database its id.',
+      helpValue: 'GROUP',
+    }),
     max: Flags.integer({ summary: 'The maximum number of accounts.', min: 1, default: 200 }),
     ...ofWorkspace,
   }

@@ -28,7 +28,10 @@ export default class MfaRemove extends CallerCommand {
       summary: "The slug of the account's workspace; only with --recovery.",
       helpValue: 'SLUG',
     }),
-    confirm: Flags.string({ summary: 'Confirm without a prompt: the address or sign-in name of the account.', helpValue: 'ADDRESS' }),
+    confirm: Flags.string({
+      summary: 'Confirm without a prompt: the address or sign-in name of the account.',
+      helpValue: 'ADDRESS',
+    }),
     ...proofFlags,
   }
 

@@ -6,4 +6,5 @@ import type { Part } from '../../kernel/database/statement.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 
 /** A condition: the moment of issue is not in the future, by the database's clock. */
-export const isIssued = ({ part }: Pick<Tx, 'part'>, issuedAt: Part): Part => part`${issuedAt} <= now() + interval '5 seconds'`
+export const isIssued = ({ part }: Pick<Tx, 'part'>, issuedAt: Part): Part =>
+  part`${issuedAt} <= now() + interval '5 seconds'`

@@ -79,11 +79,15 @@ export const endConfirmation = defineJob({
   payload: z.object({ tenantId: z.guid(), confirmationId: z.guid() }),
   retryLimit: 5,
   async run(installation, { tenantId, confirmationId }) {
-    await installation.transaction({ kind: 'SYSTEM', job: 'end_address_confirmation' }, { tenantId }, async ({ tx }) => {
-      await tx`
+    await installation.transaction(
+      { kind: 'SYSTEM', job: 'end_address_confirmation' },
+      { tenantId },
+      async ({ tx }) => {
+        await tx`
         update address_confirmation set used_at = now()
         where tenant_id = ${tenantId} and id = ${confirmationId} and used_at is null and expires_at <= now()`
-    })
+      },
+    )
   },
 })
 

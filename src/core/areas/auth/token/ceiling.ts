@@ -101,7 +101,9 @@ function accountNamed(
       const id = received['accountId'] ?? body['account_id']
       if (typeof id === 'string') return id === own ? undefined : tx.part`a.id = ${id}`
       const { email } = body
-      return typeof email === 'string' ? tx.part`a.id = ${accountSigningIn(tx, tx.part`${tenantId}`, email)}` : undefined
+      return typeof email === 'string'
+        ? tx.part`a.id = ${accountSigningIn(tx, tx.part`${tenantId}`, email)}`
+        : undefined
     }
     case 'token': {
       const id = received['tokenId'] as string

@@ -80,7 +80,8 @@ const accountsFrom = ({ tx }: Ctx, tenantId: string, groupId: string | undefined
         where m.tenant_id = ${tenantId} and m.group_id = ${groupId} and`
 
 /** What these lie in the order of. The members of a group are few beside the accounts. */
-const idOf = ({ tx }: Ctx, groupId: string | undefined): Part => (groupId === undefined ? tx.part`a.id` : tx.part`m.account_id`)
+const idOf = ({ tx }: Ctx, groupId: string | undefined): Part =>
+  groupId === undefined ? tx.part`a.id` : tx.part`m.account_id`
 
 const membersOf = ({ tx }: Ctx, tenantId: string, groupId: string | undefined): Part =>
   groupId === undefined
