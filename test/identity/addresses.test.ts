@@ -123,8 +123,8 @@ describe('an address', () => {
     const email = fresh()
     await at.ask(mara, email)
     const token = await at.tokenFor(email)
-    const move = (to: string) => at.house.test.oracle`
-      update address_confirmation set expires_at = ${to}::timestamptz where account_id = ${mara.accountId}`
+    const move = (to: 'now' | 'tomorrow') => at.house.test.oracle`
+      update address_confirmation set expires_at = ${at.house.test.oracle.unsafe(`'${to}'::timestamptz`)} where account_id = ${mara.accountId}`
     const [job] = await at.house.test.oracle`
       select data from pgboss.job where name = 'end_address_confirmation' and data ->> 'tenantId' = ${owner.tenantId} order by created_on desc limit 1`
     await endConfirmation.run(at.house.test.installation, job?.['data']) // come early

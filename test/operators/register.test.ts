@@ -72,9 +72,10 @@ describe.each(modes)('by %s', (mode) => {
 
   test('by workspace and sign-in name, where there is no address', async () => {
     const { accountId } = await plantAccount(own, other.tenantId)
+    const name = `n${accountId}`
     await own.oracle`
-      update account set email = null, email_fold = null, sign_in_name = 'bench-3' where id = ${accountId}`
-    await add({ workspace: other.slug, email: 'bench-3' })
+      update account set email = null, email_fold = null, sign_in_name = ${name} where id = ${accountId}`
+    await add({ workspace: other.slug, email: name })
     expect(await register()).toContain(accountId)
   })
 
