@@ -155,14 +155,13 @@ async function spendFlow(
   purpose: FlowPurpose,
 ): Promise<FlowRow> {
   if (!isTokenShaped(flowToken, 'flow')) refuse('auth.sign_in_failed')
-  const [flow] = await installation.transaction(
-    anyone,
-    {},
-    ({ tx }) => tx<FlowRow[]>`
+  const [flow] = await installation.transaction(anyone, {}, ({ tx }) => {
+    const hasBegun = isIssued(tx, tx.part`began_at`)
+    return tx<FlowRow[]>`
       update sign_in_flow set used_at = now()
-      where hash = ${hashToken(flowToken)} and used_at is null and expires_at > now() and ${isIssued(tx, tx.part`began_at`)}
-      returning tenant_id, id, purpose, began_at, provider_id, redirect_uri, invitation_id, proved_account_id`,
-  )
+      where hash = ${hashToken(flowToken)} and used_at is null and expires_at > now() and ${hasBegun}
+      returning tenant_id, id, purpose, began_at, provider_id, redirect_uri, invitation_id, proved_account_id`
+  })
   if (flow?.purpose !== purpose || !isSame(state, bindingOf(flowToken).state)) refuse('auth.sign_in_failed')
   return flow
 }

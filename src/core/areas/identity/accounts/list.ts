@@ -58,32 +58,31 @@ async function listIn(ctx: Ctx, tenantId: string, { cursor, size, workspace: _, 
   const sight = await lookAround(ctx, tenantId, filters.container_id)
   if (sight.of === 'nobody' || !(await isGroupShown(ctx, filters.group_id))) return { data: [], next_cursor: null }
   const isAsked = tx.part`${sightOf(ctx, tenantId, sight)} ${filtersOf(ctx, tenantId, filters)}`
+  const { q, group_id: groupId } = filters
+  const after = place?.[0] ?? firstId
   const rows =
-    filters.q === undefined
+    q !== undefined
       ? await look<Row[]>`
-          select ${accountColumns(ctx, tenantId)} from ${accountsFrom(ctx, tenantId, filters.group_id)}
-          ${idOf(ctx, filters.group_id)} > ${place?.[0] ?? firstId}::uuid and ${isAsked}
-          order by ${idOf(ctx, filters.group_id)} limit ${size + 1}`
-      : await look<Row[]>`
-          select ${accountColumns(ctx, tenantId)}, w.word from ${wordsFrom(ctx, tenantId, filters.q, place)}
+          select ${accountColumns(ctx, tenantId)}, w.word from ${wordsFrom(ctx, tenantId, q, place)}
           join account a on a.tenant_id = w.tenant_id and a.id = w.account_id
-          where ${isAsked} ${membersOf(ctx, tenantId, filters.group_id)}
+          where ${isAsked} ${isMember(ctx, tenantId, groupId)}
           order by w.word, w.account_id limit ${size + 1}`
+      : groupId !== undefined
+        ? // The members of a group are few beside the accounts, and lie in the order of these.
+          await look<Row[]>`
+            select ${accountColumns(ctx, tenantId)} from group_member m
+            join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
+            where m.tenant_id = ${tenantId} and m.group_id = ${groupId} and m.account_id > ${after}::uuid and ${isAsked}
+            order by m.account_id limit ${size + 1}`
+        : await look<Row[]>`
+            select ${accountColumns(ctx, tenantId)} from account a
+            where a.tenant_id = ${tenantId} and a.id > ${after}::uuid and ${isAsked}
+            order by a.id limit ${size + 1}`
   return pageOfRows(ctx, list, rows, size, ({ id, word }) => (word === undefined ? [id] : [word, id]))
 }
 
-/** The accounts `a`, as the beginning of a `from … where` that goes on: all of the workspace, or the members `m` of a group. */
-const accountsFrom = ({ tx }: Ctx, tenantId: string, groupId: string | undefined): Part =>
-  groupId === undefined
-    ? tx.part`account a where a.tenant_id = ${tenantId} and`
-    : tx.part`group_member m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
-        where m.tenant_id = ${tenantId} and m.group_id = ${groupId} and`
-
-/** What these lie in the order of. The members of a group are few beside the accounts. */
-const idOf = ({ tx }: Ctx, groupId: string | undefined): Part =>
-  groupId === undefined ? tx.part`a.id` : tx.part`m.account_id`
-
-const membersOf = ({ tx }: Ctx, tenantId: string, groupId: string | undefined): Part =>
+/** A condition on the account `a`, behind others. */
+const isMember = ({ tx }: Ctx, tenantId: string, groupId: string | undefined): Part =>
   groupId === undefined
     ? tx.part``
     : tx.part`and exists (
