@@ -21,6 +21,7 @@ import { growth } from './growth.ts'
 import { mixedLoad } from './load.ts'
 import { notifying } from './notifying.ts'
 import { overload } from './overload.ts'
+import { people } from './people.ts'
 import { provisioning } from './provisioning.ts'
 import { pulling } from './pulling.ts'
 import { purging } from './purging.ts'
@@ -43,6 +44,7 @@ const parts = {
   deliveries,
   pull: pulling,
   notifying: onGround(notifying),
+  people,
 } satisfies Record<string, () => Promise<Line[]>>
 
 function onGround(part: (ground: Awaited<ReturnType<typeof layGround>>) => Promise<Line[]>) {

@@ -105,6 +105,10 @@ describe('the link of the mail', () => {
     await house.test
       .oracle`update password_reset set expires_at = now() where account_id = ${owner.accountId} and used_at is null`
     await expect(reset(second, 'quite another good password')).rejects.toMatchObject({ code: 'auth.reset_invalid' })
+    // Nor one from a clock that went ahead.
+    await house.test.oracle`
+      update password_reset set expires_at = now() + interval '2 days', created_at = now() + interval '1 day' where account_id = ${owner.accountId} and used_at is null`
+    await expect(reset(second, 'quite another good password')).rejects.toMatchObject({ code: 'auth.reset_invalid' })
   })
 
   test('is nowhere but in the mail: no log, no table, no queue holds its token', async () => {

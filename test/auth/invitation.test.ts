@@ -102,7 +102,13 @@ describe('unknown, used, expired and garbage answer alike', () => {
     await expect(anybody.call(inspectInvitation, { body: { token: made.redemption_token } })).rejects.toMatchObject(
       invalid,
     )
-    await own.oracle`update invitation set expires_at = now() + interval '1 minute' where tenant_id = ${made.tenant.id}`
+    const [dayAhead, now] = [own.oracle`now() + interval '1 day'`, own.oracle`now()`]
+    for (const issued of [dayAhead, now]) {
+      await own.oracle`
+        update invitation set expires_at = now() + interval '2 days', created_at = ${issued} where tenant_id = ${made.tenant.id}`
+      // A clock that falls back does not let it live longer.
+      if (issued === dayAhead) await expect(redeem(made)).rejects.toMatchObject(invalid)
+    }
     expect((await redeem(made)).access_token).toMatch(/^svcs_/)
   })
 })

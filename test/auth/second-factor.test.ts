@@ -363,10 +363,26 @@ describe('removal', () => {
       { tenantId: ada.tenantId, accountId: id },
       { scopes: ['workspace:read', 'workspace:admin'] },
     )
-    const removal = remove({ account_id: ada.accountId }, who.as(token), {})
-    if (refusal) await expect(removal).rejects.toMatchObject({ code: refusal })
-    else expect(await removal).toBeUndefined()
+    await own.oracle`update account set sign_in_name = 'bench-3' where id = ${ada.accountId}`
+    const removal = () => remove({ account_id: ada.accountId }, who.as(token), {})
+    if (refusal) {
+      await expect(removal()).rejects.toMatchObject({ code: refusal })
+      for (const email of [ada.email, 'Bench-3'])
+        await expect(remove({ email }, who.as(token), {}), email).rejects.toMatchObject({ code: refusal })
+    } else expect(await removal()).toBeUndefined()
     expect((await me()).second_factor === null).toBe(refusal === undefined)
+  })
+
+  test('of somebody without an address, by the sign-in name', async () => {
+    await own.oracle`delete from account_address where account_id = ${ada.accountId}`
+    await own.oracle`
+      update account set email = null, email_fold = null, sign_in_name = 'bench-3' where id = ${ada.accountId}`
+    const named = { workspace: ada.slug, email: 'bench-3' }
+    await own.asRecovery(operations.disableSecondFactor, { body: named })
+    expect((await me()).second_factor).toBeNull()
+    await expect(own.asRecovery(operations.disableSecondFactor, { body: named })).rejects.toMatchObject({
+      code: 'auth.second_factor_absent',
+    })
   })
 
   test('at the database by workspace and address, and only of somebody who has one', async () => {

@@ -104,6 +104,17 @@ const races: Readonly<Record<string, Race>> = {
       return (on) => post(on, '/auth/invitations:redeem', { token, password })
     },
   },
+  'a start password that is replaced': {
+    state: 'INVITED',
+    async prepare({ accountId }) {
+      const name = `n${accountId}`
+      await daemon.db.sql`
+        update account set sign_in_name = ${name}, password_hash = ${passwordHash}, password_changed_at = now(), start_password_until = now() + interval '1 day'
+        where id = ${accountId}`
+      const sent = { workspace: 'home', email: name, password, new_password: `${password} of the own` }
+      return (on) => post(on, '/auth/sessions:set-password', sent)
+    },
+  },
   'a reset of the password': {
     async prepare(who) {
       const token = await linked('password_reset', 'passwordReset', who)

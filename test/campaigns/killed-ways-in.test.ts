@@ -1,7 +1,8 @@
 /**
- * PostgreSQL is killed while managed accounts are created by Idempotency-Key and addresses are confirmed: each account is
- * there once and whole, with the one start password that was answered; each address is confirmed with its evidence and its
- * mails, or waits with a link that serves. 6 kills, 60 with SVC_FAULTS=full. People 9: kill -9 at each step of N3 and N20.
+ * PostgreSQL is killed while people are invited and managed accounts created, by Idempotency-Key, and addresses are confirmed:
+ * each account is there once and whole, with the one token or start password that was answered, or with one mail on its way;
+ * each address is confirmed with its evidence and its mails, or waits with a link that serves. 6 kills, 60 with
+ * SVC_FAULTS=full. People 9: kill -9 at each step of N1, N3 and N20; a daemon is killed at each by killed-inviting.test.ts.
  */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -11,7 +12,7 @@ import { hasherFor } from '../../src/core/areas/auth/password/hashing-lane.ts'
 import { isPassword } from '../../src/core/areas/auth/password/password.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { type AccountActor, recoveryActor } from '../../src/core/kernel/values/actor.ts'
-import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { hashToken, mintToken } from '../../src/core/kernel/values/token.ts'
 import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
 import { watchProcess } from '../kernel/database/two-workspaces.ts'
 import { joinedWorkspace, type Person, plantAccount } from '../kit/accounts.ts'
@@ -34,7 +35,10 @@ beforeAll(async () => {
   const { default: postgres } = await import('postgres')
   const { postgresOptions } = await import('../../src/core/kernel/database/address.ts')
   const sql = postgres({ ...postgresOptions(at('postgres')), max: 1, backoff: () => 0.05, onnotice: () => undefined })
-  own = await testInstallation({ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql }, poolSize: 4 })
+  own = await testInstallation({
+    ...{ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql }, poolSize: 4 },
+    env: { SVC_INVITE_MAILS_PER_HOUR: '100000' },
+  })
   owner = await joinedWorkspace(own)
 })
 afterAll(async () => {
@@ -75,11 +79,14 @@ async function persisted<T>(strange: unknown[], act: () => Promise<T>): Promise<
 test(`${kills} times SIGKILL while accounts are created and addresses confirmed`, async () => {
   const watched = watchProcess()
   const strange: unknown[] = []
+  const confirmed: string[] = []
   const created = new Map<string, string>()
+  /** The token that was answered; null: it is mailed. */
+  const invited = new Map<string, string | null>()
+  const done = () => created.size + invited.size + confirmed.length
   // Made before: the connection that writes them does not outlive a kill.
   const pool: { accountId: string; token: string }[] = []
   for (let count = 0; count < (kills + 1) * between; count += 1) pool.push(await waiting())
-  const confirmed: string[] = []
   let going = true
 
   const create = async () => {
@@ -90,6 +97,15 @@ test(`${kills} times SIGKILL while accounts are created and addresses confirmed`
       performForAnswer(own.installation, operations.createManagedAccount, actor, sent),
     )
     if (made) created.set(made.account.id, made.start_password)
+  }
+  const invite = async () => {
+    const body = { email: `${randomUUID()}@new.example`, deliver: invited.size % 2 === 0 ? 'TOKEN' : 'MAIL' }
+    const sent = { body, idempotencyKey: randomUUID() }
+    const actor = actorOf(owner.accountId, owner.session.session_id)
+    const made = await persisted(strange, () =>
+      performForAnswer(own.installation, operations.inviteAccount, actor, sent as never),
+    )
+    if (made) invited.set(made.account.id, made.redemption_token)
   }
   const confirm = async () => {
     const { accountId, token } = pool.pop() ?? {}
@@ -105,10 +121,10 @@ test(`${kills} times SIGKILL while accounts are created and addresses confirmed`
     while (going && strange.length === 0) await one()
   }
 
-  const working = [create, create, confirm, confirm].map(work)
+  const working = [create, create, invite, invite, confirm, confirm].map(work)
   for (let kill = 0; kill <= kills; kill += 1) {
-    const wanted = created.size + confirmed.length + between
-    while (created.size + confirmed.length < wanted && strange.length === 0) await pause(2)
+    const wanted = done() + between
+    while (done() < wanted && strange.length === 0) await pause(2)
     if (kill < kills) await cluster.killAndRestart()
   }
   going = false
@@ -118,6 +134,7 @@ test(`${kills} times SIGKILL while accounts are created and addresses confirmed`
   expect(strange).toEqual([])
   expect(watched.uncaught).toEqual([])
   await expectCreated(created)
+  await expectInvited(invited)
   await expectConfirmed(confirmed)
 }, 1_200_000)
 
@@ -149,6 +166,26 @@ async function expectCreated(created: ReadonlyMap<string, string>): Promise<void
   const hasher = hasherFor(recoveryActor(), '')
   for (const { id, password_hash } of rows.slice(-20))
     expect(await isPassword(hasher, created.get(id) ?? '', password_hash)).toBe(true)
+}
+
+async function expectInvited(invited: ReadonlyMap<string, string | null>): Promise<void> {
+  const rows = await own.oracle<{ id: string; is_mailed: boolean; hash: Buffer | null; parts: string }[]>`
+    select a.id, i.is_mailed, i.hash, concat_ws(' ',
+      (select count(*) from membership m where m.account_id = a.id),
+      (select count(*) from audit_entry e where e.subject_id = a.id and e.action = 'account.invited'),
+      (select count(*) from outbox_event o where o.body like '%identity.account.invited%' and o.body like '%' || a.id || '%'),
+      (select count(*) from pgboss.job j where j.name = 'send_invitation' and j.data ->> 'accountId' = a.id::text)) as parts
+    from account a left join invitation i on i.account_id = a.id and i.used_at is null
+    where a.tenant_id = ${owner.tenantId} and a.email like '%@new.example' and a.state = 'INVITED'`
+  expect(rows.map(({ id }) => id).sort(), 'one invitation of each').toEqual([...invited.keys()].sort())
+  for (const { id, is_mailed, hash, parts } of rows) {
+    const token = invited.get(id) ?? null
+    expect([is_mailed, parts, hash]).toEqual([
+      token === null,
+      `1 1 1 ${token === null ? 1 : 0}`,
+      token && hashToken(token),
+    ])
+  }
 }
 
 async function expectConfirmed(confirmed: readonly string[]): Promise<void> {

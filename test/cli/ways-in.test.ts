@@ -72,6 +72,18 @@ describe('somebody without an address', () => {
   })
 })
 
+test('somebody without an address is an operator, and none any more, by the sign-in name', async () => {
+  const proven = ['--password-file', file('me.password')]
+  const added = await svc('operators', 'add', 'home', 'bench-3', ...proven)
+  expect({ code: added.code, stderr: added.stderr }).toMatchObject({ code: 0 })
+  expect(added.stderr).toContain('bench-3 is an operator')
+  expect((await svc('operators', 'list')).stdout).toContain('bench-3')
+  const removed = await svc('operators', 'remove', 'bench-3', ...proven)
+  expect({ code: removed.code, stderr: removed.stderr }).toMatchObject({ code: 0 })
+  const gone = await atDatabase('mfa', 'remove', '--workspace', 'home', '--email', 'bench-3', '--confirm', 'bench-3')
+  expect(gone.stderr).toContain('no second factor')
+})
+
 test('the operators say something to everybody, and nothing any more, in both modes', async () => {
   for (const run of [svc, atDatabase]) {
     const said = await run('notice', 'set', 'Maintenance on Sunday', '--severity', 'WARNING')
@@ -101,7 +113,7 @@ test('the last owner is locked out, and gets in again as the run-book says', asy
     file('new.password'),
     '--profile',
     'owner',
-    '--no-admin',
+    '--admin',
   )
   expect({ code: entered.code, stderr: entered.stderr }).toMatchObject({ code: 0 })
   expect((await away.svc(['api', 'GET', '/accounts/me', '--profile', 'owner'])).stdout).toContain('"role": "OWNER"')

@@ -30,7 +30,7 @@ interface Window {
 }
 const inForce = { at: 'now()', until: "now() + interval '5 minutes'" }
 
-/** A person with a session, an identity, addresses and a second factor: what the operations act on. */
+/** A person with a session, an identity, addresses, a sign-in name and a second factor: what the operations act on. */
 async function somebody(window?: Window, more: Parameters<typeof person>[2] = {}): Promise<Person> {
   const { sql } = daemon.db
   const who = await person(daemon, tenantId, { kind: 'SESSION', ...more })
@@ -43,6 +43,7 @@ async function somebody(window?: Window, more: Parameters<typeof person>[2] = {}
     select tenant_id, gen_random_uuid(), id, email, email_fold, true, now() from account where id = ${who.accountId}
     union all select tenant_id, id, id, 'other-' || email, 'other-' || email_fold, false, now() from account where id = ${who.accountId}`
   await sql`insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step) values (${tenantId}, ${randomUUIDv7()}, ${who.accountId}, now(), 1)`
+  await sql`update account set sign_in_name = ${`n${who.accountId}`} where id = ${who.accountId}`
   if (window)
     await sql`
       update session set elevated_at = ${sql.unsafe(window.at)}, elevated_until = ${sql.unsafe(window.until)}
@@ -57,13 +58,17 @@ async function targetOf({ id }: Operation): Promise<Person> {
   if (id !== 'issueStartPassword') return who
   await sql`delete from account_address where account_id = ${who.accountId}`
   await sql`
-    update account set email = null, email_fold = null, sign_in_name = ${`n${who.accountId}`} where id = ${who.accountId}`
+    update account set email = null, email_fold = null where id = ${who.accountId}`
   return who
 }
 
 /** The bodies that name an account, for those that take one there; one that is declared anew is missed here, and says so. */
 const bodies: Readonly<Record<string, readonly ((id: string) => object)[]>> = {
-  disableSecondFactor: [(account_id) => ({ account_id }), (id) => ({ email: `${id}@people.example` })],
+  disableSecondFactor: [
+    (account_id) => ({ account_id }),
+    (id) => ({ email: `${id}@people.example` }),
+    (id) => ({ email: `n${id}` }),
+  ],
   addAddress: [(id) => ({ email: `${id}@more.example` })],
 }
 const bodiesOf = ({ id, body }: Operation) => {

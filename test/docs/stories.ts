@@ -3,7 +3,7 @@ import { archiveFormat, backups, backupTargets } from './stories/archives.ts'
 import { deploying } from './stories/deploying.ts'
 import { ai, deliveries, search, webhooks } from './stories/integrating.ts'
 import { keyring, keyringRunbook } from './stories/keys.ts'
-import { operators, people } from './stories/people.ts'
+import { lockedOut, operators, people } from './stories/people.ts'
 import { recovery, stuckPurge, upgrade } from './stories/recovering.ts'
 import { mail, media, settings } from './stories/settings.ts'
 import { signingIn } from './stories/signing-in.ts'
@@ -11,7 +11,7 @@ import type { Story } from './story.ts'
 
 /** In this order, on one installation: what a page needs, pages before it have made. */
 export const played: readonly Story[] = [
-  ...[deploying, keyring, keyringRunbook, people, operators, settings, webhooks, search, deliveries, ai],
+  ...[deploying, keyring, keyringRunbook, people, operators, lockedOut, settings, webhooks, search, deliveries, ai],
   ...[backupTargets, backups, archiveFormat, mail, media, signingIn, stuckPurge, upgrade],
 ]
 
@@ -29,16 +29,6 @@ export const others: readonly Story[] = [
       { block: '$ npx svc tenants list', elsewhere: 'test/campaigns/readme.test.ts' },
       { block: '$ npx svc invitations redeem', elsewhere: 'test/campaigns/readme.test.ts' },
       { block: '$ npx svc tenants list --recovery', elsewhere: 'test/campaigns/readme.test.ts' },
-    ],
-  },
-  {
-    page: 'docs/runbooks/locked-out.md',
-    steps: [
-      { block: 'svc accounts list --workspace acme --recovery', elsewhere: 'test/cli/ways-in.test.ts' },
-      { block: 'svc accounts enable ada@acme.example', elsewhere: 'test/cli/ways-in.test.ts' },
-      { block: 'svc accounts start-password ada@acme.example', elsewhere: 'test/cli/ways-in.test.ts' },
-      { block: '(umask 077; cat > new.password)', elsewhere: 'test/cli/ways-in.test.ts' },
-      { block: 'svc tenants open-password acme', elsewhere: 'test/cli/ways-in.test.ts' },
     ],
   },
   {

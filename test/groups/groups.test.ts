@@ -167,6 +167,29 @@ describe('members', () => {
     )
   })
 
+  test('are accounts that the list finds by their group, in pages and with its other filters', async () => {
+    const all = await Promise.all(Array.from({ length: 5 }, () => somebody()))
+    const [group, other] = [await party.group(all.slice(0, 4)), await party.group(all.slice(4))]
+    await party.daemon.db.sql`update account set state = 'DISABLED' where id = ${all[1]!.accountId}`
+    const found = async (query: string) =>
+      (await party.ask(`GET /accounts?${query}`)).json.data.map(({ id }: { id: string }) => id)
+    const ids = all
+      .slice(0, 4)
+      .map(({ accountId }) => accountId)
+      .sort()
+    expect(await found(`group_id=${group.id}`)).toEqual(ids)
+    const { json: first } = await party.ask(`GET /accounts?group_id=${group.id}&size=3`)
+    expect(await found(`group_id=${group.id}&size=3&cursor=${first.next_cursor}`)).toEqual(ids.slice(3))
+    expect(await found(`group_id=${group.id}&state=DISABLED`)).toEqual([all[1]!.accountId])
+    expect(await found(`group_id=${other.id}&email=${all[4]!.accountId}%40people.example`)).toEqual([all[4]!.accountId])
+    expect(await found(`group_id=${group.id}&email=${all[4]!.accountId}%40people.example`)).toEqual([])
+    expect(await found(`group_id=${randomUUIDv7()}`)).toEqual([])
+    const named = await party.ask(`PATCH /accounts/${all[0]!.accountId}/preferences`, { display_name: 'Gertrud' })
+    expect(named.status).toBe(200)
+    await party.ask(`PATCH /accounts/${all[4]!.accountId}/preferences`, { display_name: 'Gerlinde' })
+    expect(await found(`group_id=${group.id}&q=ger`)).toEqual([all[0]!.accountId])
+  })
+
   test('of an unknown group, and unknown accounts, are unknown', async () => {
     const group = await party.group()
     const who = await somebody()
@@ -205,6 +228,14 @@ describe('a guest', () => {
     expect((await party.ask('GET /groups', undefined, as)).json.data).toEqual([inMine])
     expect((await party.ask(`GET /groups/${inMine.id}`, undefined, as)).status).toBe(200)
     expect((await party.ask(`GET /groups/${inMine.id}/members`, undefined, as)).status).toBe(200)
+    const [inside, outside] = [await somebody(), await somebody()]
+    await party.add(inMine, inside)
+    await party.add(inTheirs, outside)
+    const listed = async ({ id }: { id: string }) =>
+      (await party.ask(`GET /accounts?group_id=${id}`, undefined, as)).json.data.map(
+        ({ id: one }: { id: string }) => one,
+      )
+    expect([await listed(inMine), await listed(inTheirs)]).toEqual([[inside.accountId], []])
     const unknown = bare(await party.ask(`GET /groups/${randomUUIDv7()}`, undefined, as))
     for (const path of [`/groups/${inTheirs.id}`, `/groups/${inTheirs.id}/members`] as const)
       expect(bare(await party.ask(`GET ${path}`, undefined, as))).toBe(unknown)

@@ -1,6 +1,7 @@
 /** What fills the database for the benchmarks fits the schema of today: no other test runs it. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { addWorkspaces, fillWorkspace, lengthenJournal, lengthenOutbox, middleOfOutbox } from '../../bench/filler.ts'
+import { fillAccounts } from '../../bench/people-filler.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 let own: TestInstallation
@@ -22,6 +23,20 @@ test('rows of workspaces, of one workspace and of the journal', async () => {
            (select count(*)::int from label where name like 'Label %' and tenant_id = ${tenant.id}) as labels,
            (select count(*)::int from journal) as entries`
   expect(counted).toEqual({ workspaces: 3, labels: 5, entries: 10 })
+})
+
+test('accounts are as the rules make them: found by their words, their group and who sees a container', async () => {
+  const { tenant, collection_id: collectionId } = await own.provision()
+  const ground = { superuser: superuser(), tenantId: tenant.id, collectionId }
+  const { groupId, shutId, somebody } = await fillAccounts(ground as never, 400)
+  const [counted] = await own.oracle`
+    select (select count(*)::int from account where tenant_id = ${tenant.id} and external_id is not null) as accounts,
+           (select count(*)::int from account where tenant_id = ${tenant.id} and external_id is not null and worded is distinct from (coalesce(display_name, '') || ' ' || coalesce(email, ''))) as unworded,
+           (select count(*)::int from account a where a.tenant_id = ${tenant.id} and a.group_ids = array[${groupId}::uuid]) as members,
+           (select member_count from account_group where id = ${groupId}) as counted,
+           (select count(*)::int from membership where container_id = ${shutId}) as roles,
+           (select count(*)::int from account_word where account_id = ${somebody.id}) as words`
+  expect(counted).toEqual({ accounts: 400, unworded: 0, members: 200, counted: 200, roles: 51, words: 6 })
 })
 
 test('events have the numbers of their workspace, without gaps', async () => {

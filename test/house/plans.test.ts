@@ -253,6 +253,8 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listAccounts', () => ({ query: { ...size.query, external_id: 'hr-7' } })],
   ['listAccounts', () => ({ query: { ...size.query, state: 'DISABLED', kind: 'SERVICE' } })],
   ['listAccounts', () => ({ query: { ...size.query, container_id: collectionId } })],
+  ['listAccounts', () => ({ query: { ...size.query, group_id: collectionId } })],
+  ['listAccounts', () => ({ query: { ...size.query, group_id: collectionId, q: 'pl' } })],
   ['getAccount', () => ({ params: { accountId: actor.accountId } })],
   ['listMemberships', () => size],
   ['listMemberships', () => ({ query: { account_id: actor.accountId, container_id: collectionId } })],

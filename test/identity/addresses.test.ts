@@ -1,5 +1,6 @@
 /** Addresses of accounts: asked for, confirmed, made the primary one, removed. People 1, N6 and I4; 4, N20; docs/decisions/0410. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { endConfirmation } from '../../src/core/areas/auth/addresses/confirmation-mail.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { type Person, plantToken } from '../kit/accounts.ts'
 import { type Addressing, addressing, changes, confirms, fresh, patience } from '../kit/addresses.ts'
@@ -101,6 +102,36 @@ describe('an address', () => {
     await at.remove(mara, (await at.own(mara)).addresses[1]!.id)
     await expect(at.confirm(mara, token)).rejects.toMatchObject({ code: 'auth.confirmation_invalid' })
     expect(at.mailsTo(email, changes)).toEqual([])
+  })
+
+  test('a link from a clock that went ahead confirms nothing, until the clock is there', async () => {
+    const mara = await at.member(owner)
+    const email = fresh()
+    await at.ask(mara, email)
+    const token = await at.tokenFor(email)
+    const pass = (days: number) => at.house.test.oracle`
+      update address_confirmation set created_at = created_at - make_interval(days => ${days}), expires_at = expires_at - make_interval(days => ${days})
+      where account_id = ${mara.accountId} and used_at is null`
+    await pass(-1)
+    await expect(at.confirm(mara, token)).rejects.toMatchObject({ code: 'auth.confirmation_invalid' })
+    await pass(1)
+    expect(await at.confirm(mara, token)).toMatchObject({ email })
+  })
+
+  test('a link that has ended is ended by a job, so that no clock that falls back lets it serve', async () => {
+    const mara = await at.member(owner)
+    const email = fresh()
+    await at.ask(mara, email)
+    const token = await at.tokenFor(email)
+    const move = (to: 'now' | 'tomorrow') => at.house.test.oracle`
+      update address_confirmation set expires_at = ${at.house.test.oracle.unsafe(`'${to}'::timestamptz`)} where account_id = ${mara.accountId}`
+    const [job] = await at.house.test.oracle`
+      select data from pgboss.job where name = 'end_address_confirmation' and data ->> 'tenantId' = ${owner.tenantId} order by created_on desc limit 1`
+    await endConfirmation.run(at.house.test.installation, job?.['data']) // come early
+    await move('now')
+    await endConfirmation.run(at.house.test.installation, job?.['data'])
+    await move('tomorrow')
+    await expect(at.confirm(mara, token)).rejects.toMatchObject({ code: 'auth.confirmation_invalid' })
   })
 
   test('is one of five, those that wait included', async () => {

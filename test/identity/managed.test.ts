@@ -4,6 +4,7 @@
  */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { endStartPassword } from '../../src/core/areas/auth/password/start-password.ts'
 import type { Session } from '../../src/core/contract/auth/operations.ts'
 import type { Sent } from '../../src/core/contract/operation.ts'
 import { operations } from '../../src/core/contract/operations.ts'
@@ -157,6 +158,28 @@ describe('a start password', () => {
     await house.oracle`update account set start_password_until = now() where id = ${account.id}`
     await expect(enter(name, start_password)).rejects.toMatchObject({ code: 'auth.sign_in_failed' })
     await expect(replace(name, start_password)).rejects.toMatchObject({ code: 'auth.sign_in_failed' })
+  })
+
+  test('does not live longer where the clock falls back: a job takes an expired one away, and one from the future is none', async () => {
+    const name = freshName()
+    const { account, start_password } = await create({ sign_in_name: name })
+    const of = { tenantId: owner.tenantId, accountId: account.id }
+    const [job] = await house.oracle`
+      select data, start_after > now() + interval '6 days' as is_later from pgboss.job where name = 'end_start_password' and data ->> 'accountId' = ${account.id}`
+    expect(job).toEqual({ data: of, is_later: true })
+    await endStartPassword.run(house.installation, of) // come early
+    await house.oracle`update account set password_changed_at = now() + interval '1 day' where id = ${account.id}`
+    await expect(enter(name, start_password)).rejects.toMatchObject({ code: 'auth.sign_in_failed' })
+    await house.oracle`update account set password_changed_at = now() where id = ${account.id}`
+    await expect(enter(name, start_password)).rejects.toMatchObject({ code: 'auth.password_expired' })
+
+    await house.oracle`update account set start_password_until = now() where id = ${account.id}`
+    await endStartPassword.run(house.installation, of)
+    await house.oracle`
+      update account set start_password_until = now() + interval '1 day' where id = ${account.id} and password_hash is not null`
+    await expect(enter(name, start_password)).rejects.toMatchObject({ code: 'auth.sign_in_failed' })
+    expect(await stateOf(account.id)).toEqual({ state: 'INVITED', start: false })
+    expect((await issue(account.id)).start_password).toMatch(form)
   })
 
   test('voids password, sessions and tokens of before, and not the second factor', async () => {

@@ -117,14 +117,16 @@ test('they are said worst first, and each says what ends it', async () => {
     ['TERMS_DUE', 'INFO', 'agreeToTerms'],
   ])
   const find = (kind: string) => told.find((one) => one.kind === kind)
-  expect(find('PASSWORD_OPENING')).toMatchObject({ params: { requester: 'Ruth', reason: 'their provider is down' } })
+  const { until } = find('PASSWORD_OPENING')!
+  const asked = { requester: 'Ruth', reason: 'their provider is down' }
+  expect([until, find('PASSWORD_OPENING')!.params]).toEqual([expect.any(String), { until, ...asked }])
   expect(find('ADDRESS_UNCONFIRMED')).toMatchObject({ params: { email: owner.email } })
   const { recovered_to, admitted_at } = find('INSTALLATION_RECOVERED')!.params as Record<string, string>
   expect(Date.parse(admitted_at!) - Date.parse(recovered_to!)).toBe(86_400_000)
 
   // Whoever is no administrator is not told who asked, and an account without a password needs no factor.
   const member = await (await asRole('MEMBER')).notices()
-  expect(member.find(({ kind }) => kind === 'PASSWORD_OPENING')).toMatchObject({ params: {} })
+  expect(member.find(({ kind }) => kind === 'PASSWORD_OPENING')?.params).toEqual({ until })
   expect(member.map(({ kind }) => kind)).not.toContain('SECOND_FACTOR_DEMANDED')
 
   await decideNothing(house)

@@ -108,7 +108,7 @@ describe("another's preferences", () => {
 test('the own account says its identities, and with what the call was made', async () => {
   expect(await me()).toMatchObject({
     identities: [],
-    credential: { kind: 'PERSONAL', scopes: ['workspace:read'], expires_at: expect.any(String) },
+    credential: { kind: 'PERSONAL', scopes: ['workspace:read'], expires_at: expect.any(String), app_id: null },
   })
   const machine = await person(board.daemon, board.tenantId, { kind: 'SERVICE', role: 'VIEWER' })
   expect((await me(machine)).credential.kind).toBe('SERVICE')

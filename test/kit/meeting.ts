@@ -2,10 +2,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type postgres from 'postgres'
 
+/** A transaction gives a lock up after two seconds (kernel/database/pool.ts). */
+const longestWaitSeconds = 1
+
 /**
  * Takes a lock, begins the work, and releases the lock once so many of its transactions wait: all
- * of them have read what the first will change. Their number is at most the size of the pool, and
- * they wait less long than a statement may.
+ * of them have read what the first will change. Their number is at most the size of the pool.
+ *
+ * On a busy machine the last may come when the first has given up, and so many never wait at once. So the lock is also
+ * released once several wait and the first of them has waited for a second. Throws where the work ends and none has met.
  */
 export async function meeting<T>(
   sql: postgres.Sql,
@@ -19,12 +24,28 @@ export async function meeting<T>(
     taken.resolve()
     await over.promise
   })
-  await taken.promise
-  const working = work()
-  const waiting = () =>
-    sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  while ((await waiting()).length < count) await pause(5)
-  over.resolve()
-  await holding
+  await Promise.race([taken.promise, holding])
+  let hasEnded = false
+  const working = work().finally(() => {
+    hasEnded = true
+  })
+  working.catch(() => undefined) // it is told below
+  try {
+    while (!(await haveMet(sql, count))) {
+      if (hasEnded) throw new Error(`the work ended before ${count} of its transactions waited at once`)
+      await pause(5)
+    }
+  } finally {
+    over.resolve()
+    await holding
+  }
   return working
+}
+
+async function haveMet(sql: postgres.Sql, count: number): Promise<boolean> {
+  const [row] = await sql<{ waiting: number; seconds: number }[]>`
+    select count(*)::int as waiting, coalesce(max(date_part('epoch', clock_timestamp() - query_start)), 0) as seconds
+    from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  const { waiting = 0, seconds = 0 } = row ?? {}
+  return waiting >= count || (waiting > 1 && seconds > longestWaitSeconds)
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sendNotification } from '../../src/core/areas/notifications/sending.ts'
 import type { Item } from '../../src/core/contract/items/operations.ts'
 import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
+import type { AccountActor } from '../../src/core/kernel/values/actor.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
 import type { Person } from '../kit/people.ts'
 import { openTelling, type Telling } from './telling-kit.ts'
@@ -80,6 +81,11 @@ async function mails(): Promise<readonly Sent[]> {
     .sort((a, b) => (a.subject < b.subject ? -1 : 1))
 }
 const addressOf = ({ accountId }: Person) => `${accountId}@people.example`
+const actorOf = ({ tenantId, accountId, credentialId }: Person) =>
+  ({
+    ...{ kind: 'ACCOUNT', tenantId, accountId, credentialId, bearerId: credentialId, sessionId: null },
+    ...{ scopes: [], role: 'OWNER', isOperator: false },
+  }) as AccountActor
 
 describe('at once', () => {
   test('a mail waits for two quiet minutes of its subject, and says what the item is called as it leaves', async () => {
@@ -195,6 +201,52 @@ describe('at once', () => {
     await telling.tell()
     await pass(2)
     expect(await mails()).toHaveLength(1)
+    await sql()`delete from account_address where account_id = ${maker.accountId}`
+  })
+
+  test('of the own ways in each address is told, also one that was removed behind it, and also where it was read', async () => {
+    const address = (email: string, more: { primary?: true; confirmed?: false; removed?: string } = {}) => sql()`
+      insert into account_address (tenant_id, id, account_id, email, email_fold, is_primary, confirmed_at, removed_at, ends_at)
+      values (${desk.tenantId}, gen_random_uuid(), ${maker.accountId}, ${email}, ${email}, ${more.primary ?? false},
+              ${more.confirmed === false ? null : new Date()}, ${more.removed ?? null}, ${more.removed ?? null})`
+    const record = (name: 'identity.account.start_password_issued' | 'identity.account.enabled') =>
+      telling.installation.transaction(actorOf(other), { tenantId: desk.tenantId }, (ctx) =>
+        ctx.record(name, { id: maker.accountId, kind: 'PERSON', state: 'ACTIVE' }),
+      )
+    await sql()`update account set created_at = now() - interval '1 day' where id = ${maker.accountId}`
+    await prefer('ACCESS', { delivery: 'IMMEDIATE' })
+    await address(addressOf(maker), { primary: true, confirmed: false })
+    await address('second@people.example')
+    await address('former@people.example')
+    await address('waits@people.example', { confirmed: false })
+    await address('gone@people.example', { removed: new Date(Date.now() - 3_600_000).toISOString() })
+
+    await record('identity.account.enabled')
+    await record('identity.account.start_password_issued')
+    await telling.tell()
+    await ask('POST /accounts/me/notifications:mark-read', { until: new Date().toISOString() }, maker)
+    await sql()`
+      update account_address set removed_at = now(), ends_at = now() + interval '1 day' where email = 'former@people.example'`
+    await pass(2)
+    const told = 'Somebody else changed how you sign in to Home.'
+    const to = async () => (await mails()).map(({ to: at, lines }) => [at, ...lines.slice(1)]).sort()
+    const everyone = [addressOf(maker), 'former@people.example', 'second@people.example'].sort()
+    expect(await to()).toEqual(everyone.map((at) => [at, told]))
+
+    // Of a confirmed primary address the rest of the subject is told, too; nowhere else.
+    await sql()`update account_address set confirmed_at = now() where email = ${addressOf(maker)}`
+    await pass(60)
+    rmSync(folder(), { recursive: true, force: true })
+    await record('identity.account.enabled')
+    await record('identity.account.start_password_issued')
+    await telling.tell()
+    await pass(2)
+    expect(await to()).toEqual(
+      [
+        [addressOf(maker), 'Your access to “Home” was changed.', told],
+        ['second@people.example', told],
+      ].sort(),
+    )
     await sql()`delete from account_address where account_id = ${maker.accountId}`
   })
 

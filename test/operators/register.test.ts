@@ -70,6 +70,15 @@ describe.each(modes)('by %s', (mode) => {
     expect(await register()).toContain(other.accountId)
   })
 
+  test('by workspace and sign-in name, where there is no address', async () => {
+    const { accountId } = await plantAccount(own, other.tenantId)
+    const name = `n${accountId}`
+    await own.oracle`
+      update account set email = null, email_fold = null, sign_in_name = ${name} where id = ${accountId}`
+    await add({ workspace: other.slug, email: name })
+    expect(await register()).toContain(accountId)
+  })
+
   test('entering one that is there is no error and leaves nothing', async () => {
     await add({ account_id: other.accountId })
     await add({ account_id: other.accountId })

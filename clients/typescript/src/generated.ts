@@ -5022,7 +5022,7 @@ export type OperatorAdd = {
   readonly account_id?: string
   /** The workspace's slug, used with email. */
   readonly workspace?: string
-  /** The address the account signs in with, inside the workspace. */
+  /** The address or the sign-in name with which the account signs in, inside the workspace. */
   readonly email?: string
 }
 
@@ -5134,6 +5134,8 @@ export type OwnAccount = {
     readonly scopes: readonly ("workspace:read" | "workspace:write" | "workspace:admin" | "admin:tenants")[]
     /** Until when it serves; null: until it is revoked. */
     readonly expires_at: string | null
+    /** The app that the token was given to; null: none. */
+    readonly app_id: string | null
     /** Until when the session serves instead of a step-up, where that is allowed; null: it does not. */
     readonly elevated_until: string | null
   }
@@ -5562,7 +5564,7 @@ export type SecondFactorDisable = {
   readonly account_id?: string
   /** Used with email, at the database. */
   readonly workspace?: string
-  /** The address the account signs in with. */
+  /** The address or the sign-in name with which the account signs in. */
   readonly email?: string
 }
 
@@ -6885,6 +6887,8 @@ export interface Operations {
       readonly state?: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
       /** Which of the listed kinds it is. */
       readonly kind?: "PERSON" | "SERVICE"
+      /** The members of the group. */
+      readonly group_id?: string
       /** Who sees the container. */
       readonly container_id?: string
       /** Whose accounts; at the database only, where it is needed. */

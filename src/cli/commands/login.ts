@@ -107,7 +107,7 @@ export default class Login extends BaseCommand {
     const codes = codesFrom(flags['code-file'])
     const anonymous = apiCaller(anonymousTarget(begun.api_url, this.note))
     const proof = { workspace, email, password }
-    const session = await entered(anonymous, proof, codes, flags['new-password-file'])
+    const { session, inForce } = await entered(anonymous, proof, codes, flags['new-password-file'])
     const known = findProfile(begun.name)
     // Signing in again as the same account keeps its admin token; a new token replaces it below.
     const isSame = known?.workspace === workspace && known.email === email
@@ -134,7 +134,7 @@ export default class Login extends BaseCommand {
           ))))
     if (!wantsToken) return this.told(profile, account)
     const caller = apiCaller({ apiUrl: begun.api_url, credentials: profileCredentials(profile), tell: this.note })
-    const { token, id } = await mintAdminToken(caller, password, codes)
+    const { token, id } = await mintAdminToken(caller, inForce, codes)
     if (profile.token_id)
       await caller.call(tokenOperations.revokeToken, { tokenId: profile.token_id }).catch(unlessGone)
     const withToken = { ...profile, token, token_id: id }
@@ -216,16 +216,19 @@ interface Proof {
   readonly password: string
 }
 
-/** Signs in. A start password, or one that is too old, is replaced by the new one of the file or of the prompt. */
+/**
+ * Signs in. A start password, or one that is too old, is replaced by the new one of the file or of the prompt. Answers the password
+ * that is in force then, too.
+ */
 async function entered(
   caller: Caller,
   proof: Proof,
   codes: Codes,
   newPasswordFile: string | undefined,
-): Promise<Session> {
+): Promise<{ readonly session: Session; readonly inForce: string }> {
   const { signInWithNewPassword } = sessionOperations
   try {
-    return await signedIn(caller, proof, codes)
+    return { session: await signedIn(caller, proof, codes), inForce: proof.password }
   } catch (error) {
     const isExpired = error instanceof Problem && error.code === 'auth.password_expired'
     if (!isExpired || (newPasswordFile === undefined && !isInteractive())) throw error
@@ -237,9 +240,10 @@ async function entered(
     'usage',
     checkOf(signInWithNewPassword.body, 'new_password'),
   )
-  return withSecondFactor(codes, (shown) =>
+  const session = await withSecondFactor(codes, (shown) =>
     caller.call(signInWithNewPassword, { body: { ...proof, new_password, ...shown } }),
   )
+  return { session, inForce: new_password }
 }
 
 async function signInAnswers(flags: SignInFlags): Promise<Proof> {

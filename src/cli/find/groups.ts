@@ -3,6 +3,7 @@ import { Args } from '@oclif/core'
 import { type Group, groupOperations } from '../../core/contract/groups/operations.ts'
 import { type Caller, pagesOf } from '../call/caller.ts'
 import { Failure } from '../failure.ts'
+import { accountArg, findAccount } from './accounts.ts'
 import { isId, pick } from './pick.ts'
 
 /** What `findGroup` takes. */
@@ -13,7 +14,11 @@ export const groupArgument = Args.string({
 })
 
 /** Whose membership it is. */
-export const accountArgument = Args.string({ ignoreStdin: true, required: true, description: "the account's id" })
+export const accountArgument = Args.string({ ignoreStdin: true, required: true, description: accountArg })
+
+/** The id of the account that is meant; an id is not looked up. Refuses not_found. */
+export const accountIdOf = async (caller: Caller, named: string): Promise<string> =>
+  isId(named) ? named.toLowerCase() : (await findAccount(caller, named, undefined)).id
 
 /** Every group that the caller sees, by name. */
 export async function everyGroup(caller: Caller, narrowed: object = {}): Promise<Group[]> {
@@ -22,6 +27,10 @@ export async function everyGroup(caller: Caller, narrowed: object = {}): Promise
     data.push(...page.data)
   return data
 }
+
+/** The id of the group that is meant; an id is not looked up. Fails (notFound). */
+export const groupIdOf = async (caller: Caller, named: string): Promise<string> =>
+  isId(named) ? named.toLowerCase() : (await findGroup(caller, named)).id
 
 /** The group of that id or name. Fails (notFound) where none is meant; names are unique. */
 export async function findGroup(caller: Caller, named: string): Promise<Group> {

@@ -61,6 +61,16 @@ describe('a flow', () => {
       expect((await finish(ways.daemon, { ...brought, flow_token: token })).json.code).toBe('auth.sign_in_failed')
   })
 
+  test('from a clock that went ahead serves nothing, until the clock is there', async () => {
+    const { flow_token, brought } = await begun()
+    const pass = (days: number) => ways.sql`
+      update sign_in_flow set began_at = began_at - make_interval(days => ${days}), expires_at = expires_at - make_interval(days => ${days})`
+    await pass(-1)
+    expect((await finish(ways.daemon, { ...brought, flow_token })).json.code).toBe('auth.sign_in_failed')
+    await pass(1)
+    expect((await finish(ways.daemon, { ...brought, flow_token })).status).toBe(201)
+  })
+
   test('is swept once it is over, and not before', async () => {
     const [over, alive] = [await begun(), await begun()]
     await ways.sql`update sign_in_flow set expires_at = now() - interval '1 second' where tenant_id = ${over.at.id}`

@@ -47,9 +47,12 @@ test('is not there at first; PUT adds it, switched on, and then changes it', asy
   expect(await trail()).toEqual(['identity_provider.created', 'identity_provider.changed'])
 })
 
-test('a tag names nothing where there is none', async () => {
-  expect(codeOf(await put({}, { 'if-match': '"1"' }))).toEqual([412, 'precondition.failed'])
+test('a tag names nothing where there is none, and `*` names what there is', async () => {
+  for (const tag of ['"1"', '"0"', '*'])
+    expect(codeOf(await put({}, { 'if-match': tag })), tag).toEqual([412, 'precondition.failed'])
   expect(await trail()).toEqual([])
+  await put()
+  expect((await put({ display_name: 'Acme SSO' }, { 'if-match': '*' })).json).toMatchObject({ version: 2 })
 })
 
 test('with several there is no only one', async () => {

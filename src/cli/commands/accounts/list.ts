@@ -8,6 +8,7 @@ import {
 import { CallerCommand } from '../../base-command.ts'
 import { pagesOf } from '../../call/caller.ts'
 import { ofWorkspace, workspaceFor } from '../../find/accounts.ts'
+import { groupIdOf } from '../../find/groups.ts'
 import { accountColumns } from '../../render/account.ts'
 import { table } from '../../render/table.ts'
 
@@ -19,6 +20,7 @@ export default class AccountsList extends CallerCommand {
     '<%= config.bin %> accounts list',
     '<%= config.bin %> accounts list --find ada --state INVITED',
     '<%= config.bin %> accounts list --external-id hr-1815 --json',
+    '<%= config.bin %> accounts list --group Design',
     '<%= config.bin %> accounts list --workspace acme --recovery',
   ]
   static override flags = {
@@ -30,6 +32,10 @@ export default class AccountsList extends CallerCommand {
     kind: Flags.string({ summary: 'Only people, or only service accounts.', options: ['PERSON', 'SERVICE'] as const }),
     'external-id': Flags.string({ summary: 'Only the account that a directory calls so.', helpValue: 'ID' }),
     container: Flags.string({ summary: 'Only accounts that see this container.', helpValue: 'ID' }),
+    group: Flags.string({
+      summary: 'Only members of this group; directly on the database its id.',
+      helpValue: 'GROUP',
+    }),
     max: Flags.integer({ summary: 'The maximum number of accounts.', min: 1, default: 200 }),
     ...ofWorkspace,
   }
@@ -43,6 +49,7 @@ export default class AccountsList extends CallerCommand {
       ...(flags.kind === undefined ? {} : { kind: flags.kind as Account['kind'] }),
       ...(flags['external-id'] === undefined ? {} : { external_id: flags['external-id'] }),
       ...(flags.container === undefined ? {} : { container_id: flags.container }),
+      ...(flags.group === undefined ? {} : { group_id: await groupIdOf(caller, flags.group) }),
       ...workspaceFor(caller, flags.workspace),
       size: Math.min(flags.max, 200),
     }

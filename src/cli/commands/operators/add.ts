@@ -10,15 +10,16 @@ export default class OperatorsAdd extends CallerCommand {
     'an operator that is added without a password (`svc api POST /admin/operators`) is on probation for a day.'
   static override examples = [
     '<%= config.bin %> operators add acme ada@acme.example',
+    '<%= config.bin %> operators add acme bench-3',
     '<%= config.bin %> operators add 0190c9d2-7a3b-7cde-8f01-23456789abcd --password-file me.password',
   ]
   static override args = {
     account: Args.string({
       ignoreStdin: true,
       required: true,
-      description: "the account's id, or its workspace's slug followed by its e-mail address",
+      description: "the account's id, or its workspace's slug followed by its e-mail address or sign-in name",
     }),
-    email: Args.string({ ignoreStdin: true, description: "the account's e-mail address" }),
+    email: Args.string({ ignoreStdin: true, description: "the account's e-mail address or sign-in name" }),
   }
   static override flags = proofFlags
 

@@ -4,6 +4,7 @@ import { operatorOperations } from '../../../core/contract/operators/operations.
 import { Problem } from '../../../core/contract/problem.ts'
 import { CallerCommand } from '../../base-command.ts'
 import type { Caller } from '../../call/caller.ts'
+import { isId } from '../../find/pick.ts'
 import { confirmByName } from '../../input/prompts.ts'
 import { proofFlags } from '../../input/second-factor-input.ts'
 
@@ -18,7 +19,7 @@ export default class OperatorsRemove extends CallerCommand {
     account: Args.string({
       ignoreStdin: true,
       required: true,
-      description: "the account's id or e-mail address",
+      description: "the account's id, e-mail address or sign-in name",
     }),
   }
   static override flags = {
@@ -32,7 +33,7 @@ export default class OperatorsRemove extends CallerCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OperatorsRemove)
     const caller = await this.open(flags)
-    const accountId = args.account.includes('@') ? await findOperator(caller, args.account) : args.account
+    const accountId = isId(args.account) ? args.account.toLowerCase() : await findOperator(caller, args.account)
     if (accountId === (await ownAccountId(caller)))
       await confirmByName(args.account, 'This is your own account. You will no longer be an operator.', flags.confirm)
     await this.callProven(caller, operatorOperations.removeOperator, { accountId }, flags)
@@ -40,7 +41,7 @@ export default class OperatorsRemove extends CallerCommand {
   }
 }
 
-/** The operator with the address. Refuses admin.operator_not_registered. */
+/** The operator that signs in so. Refuses admin.operator_not_registered. */
 async function findOperator(caller: Caller, address: string): Promise<string> {
   const { data } = await caller.call(operatorOperations.listOperators, {})
   const [found, other] = data.filter((operator) => operator.sign_in_name === address || operator.address === address)

@@ -17,6 +17,7 @@ import { hashToken, isTokenShaped } from '../../kernel/values/token.ts'
 import { type Worded, writeWords } from '../access/account-words.ts'
 import { confirmPrimary } from '../access/addresses.ts'
 import { hasRole } from '../access/held-role.ts'
+import { isIssued } from '../access/issued-moment.ts'
 import { askToConfirmPrimary } from './addresses/confirmation-mail.ts'
 import { hasherFor } from './password/hashing-lane.ts'
 import { hashNewPassword } from './password/new-password.ts'
@@ -99,7 +100,8 @@ export async function findInvitation(ctx: Ctx, token: string): Promise<Invitatio
     select i.tenant_id, i.id, i.account_id, a.email, i.is_mailed, i.expires_at, t.slug, t.display_name from invitation i
     join account a on a.tenant_id = i.tenant_id and a.id = i.account_id
     join tenant t on t.id = i.tenant_id
-    where i.hash = ${hashToken(token)} and i.used_at is null and i.expires_at > now() and a.state = 'INVITED' and a.email is not null and ${hasRole(ctx.tx)}`
+    where i.hash = ${hashToken(token)} and i.used_at is null and i.expires_at > now()
+      and ${isIssued(ctx.tx, ctx.tx.part`i.created_at`)} and a.state = 'INVITED' and a.email is not null and ${hasRole(ctx.tx)}`
   if (!found) refuse('auth.invitation_invalid')
   await refuseWhileGated(ctx.tx, found.account_id)
   return found

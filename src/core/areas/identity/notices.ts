@@ -147,7 +147,7 @@ function ofOpening(
   { opened_at, opened_until, requester, reason }: Facts,
 ): EmergencyNotice | undefined {
   if (opened_until === null) return undefined
-  const params = administers(actor) ? { requester, reason } : {}
+  const params = { until: opened_until, ...(administers(actor) && { requester, reason }) }
   return notice('PASSWORD_OPENING', 'WARNING', { since: opened_at, until: opened_until, params })
 }
 

@@ -71,6 +71,7 @@ const credentialOf = ({
   kind: sessionId !== null ? 'SESSION' : kind === 'SERVICE' ? 'SERVICE' : 'PERSONAL',
   scopes: [...scopes],
   expires_at: expiresAt ?? null,
+  app_id: null, // no app is served yet
   elevated_until: elevatedUntil ?? null,
 })
 

@@ -5,8 +5,10 @@
  *    DAILY       at the next 08:00 of the account's zone, all that waits in one mail
  *
  * A mail is an id that its rows get in the transaction that queues its job. The job reads what is told, and whether it may
- * still be seen, as the mail leaves (sending.ts). Spec: people 3; docs/decisions/0433.
+ * still be seen, as the mail leaves (sending.ts). What concerns the own ways in goes to each address of the account, as all
+ * mail about itself does. Spec: people 1, Addresses; 3; docs/decisions/0433, 0480.
  */
+import type { NotificationCategory } from '../../contract/notifications/categories.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { nextHour } from '../../kernel/values/day.ts'
 import { newId } from '../../kernel/values/id.ts'
@@ -69,10 +71,36 @@ export async function queueMails(ctx: Ctx, tenantId: string, zone: string): Prom
     .filter(({ form, account_id }) => form === 'IMMEDIATE' || !waiting.has(account_id))
     .map(({ account_id, form, subject }) => ({ account_id, form, subject, mail_id: newId() }))
   if (early.length > 0) postpone(ctx, tenantId, early)
-  if (mails.length > 0) mark(ctx, tenantId, mails)
+  const marked = mails.length > 0 ? await mark(ctx, tenantId, mails) : []
   for (const { account_id: accountId, mail_id: mailId, form } of mails)
     await ctx.enqueue(sendNotification, { tenantId, accountId, mailId, form })
+  await queueToOthers(
+    ctx,
+    tenantId,
+    marked.filter(({ category }) => category === 'SECURITY'),
+  )
   return true
+}
+
+interface MarkedRow {
+  readonly account_id: string
+  readonly mail_id: string
+  readonly category: NotificationCategory
+}
+
+/** The same mails to each further address that the account has confirmed, and to one that was removed within the day. */
+async function queueToOthers(ctx: Ctx, tenantId: string, marked: readonly MarkedRow[]): Promise<void> {
+  if (marked.length === 0) return
+  const { tx } = ctx
+  const mailOf = new Map(marked.map(({ account_id, mail_id }) => [`${account_id} ${mail_id}`, { account_id, mail_id }]))
+  const others = await tx<{ account_id: string; mail_id: string; address_id: string }[]>`
+    select m.account_id, m.mail_id, d.id as address_id
+    from jsonb_to_recordset(${tx.json([...mailOf.values()])}) m (account_id uuid, mail_id uuid)
+    join account_address d on d.tenant_id = ${tenantId} and d.account_id = m.account_id and not d.is_primary
+      and d.confirmed_at is not null and coalesce(d.removed_at > now() - interval '1 day', true)
+    order by d.id`
+  for (const { account_id: accountId, mail_id: mailId, address_id: addressId } of others)
+    await ctx.enqueue(sendNotification, { tenantId, accountId, mailId, form: 'IMMEDIATE', addressId })
 }
 
 const findDue = ({ tx }: Ctx, tenantId: string): Promise<DueRow[]> => tx<DueRow[]>`
@@ -93,14 +121,13 @@ function postpone({ tx }: Ctx, tenantId: string, early: readonly { account_id: s
 
 type Mail = Pick<DueRow, 'account_id' | 'form' | 'subject'> & { readonly mail_id: string }
 
-/** The mail of a subject takes all that waits of it, also what is due later. */
-function mark({ tx }: Ctx, tenantId: string, mails: readonly Mail[]): void {
-  void tx`
+/** The mail of a subject takes all that waits of it, also what is due later. Answers what they take. */
+const mark = ({ tx }: Ctx, tenantId: string, mails: readonly Mail[]): Promise<MarkedRow[]> => tx<MarkedRow[]>`
     update notification n set mail_id = m.mail_id, mailed_at = now(), mail_since = null, mail_due_at = null
     from jsonb_to_recordset(${tx.json(mails)}) m (account_id uuid, form text, subject text, mail_id uuid)
     where n.tenant_id = ${tenantId} and n.account_id = m.account_id and n.mail_form = m.form and n.mail_since is not null
-      and (m.form = 'DAILY' and n.mail_due_at <= now() or n.subject = m.subject)`
-}
+      and (m.form = 'DAILY' and n.mail_due_at <= now() or n.subject = m.subject)
+    returning n.account_id, m.mail_id, n.category`
 
 /** The digest of an account whose zone is changed leaves at the new zone's hour. Null: at the hour of the workspace's. */
 export function retimeDigest({ tx }: Ctx, tenantId: string, accountId: string, zone: string | null): void {

@@ -19,7 +19,7 @@ import type { Operator, operatorOperations as ops } from '../../contract/operato
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { isAccount } from '../../kernel/values/actor.ts'
-import { accountWithAddress } from '../access/addresses.ts'
+import { accountSigningIn } from '../access/addresses.ts'
 import { tellOperators } from '../mail/operators.ts'
 import { canAct } from './can-act.ts'
 
@@ -208,7 +208,7 @@ async function findAccount(
   if (email === undefined) refuseMember('/email', 'member.required')
   const [byAddress] = await ctx.tx<Candidate[]>`
     select a.id as account_id, a.tenant_id as workspace_id, t.slug, a.state from tenant t
-    join account a on a.tenant_id = t.id and a.id = ${accountWithAddress(ctx.tx, ctx.tx.part`t.id`, email)} where t.slug = ${workspace} for key share of t`
+    join account a on a.tenant_id = t.id and a.id = ${accountSigningIn(ctx.tx, ctx.tx.part`t.id`, email)} where t.slug = ${workspace} for key share of t`
   return byAddress
 }
 

@@ -219,7 +219,7 @@ export const sessionOperations = defineOperations('auth', {
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
     assumed: [
-      'for an answer that was lost: the token before the newest serves 60 s after its use for up to five further pairs; a sixth is refused and ends nothing',
+      'for an answer that was lost: the token before the newest is taken once more within SVC_SESSION_GRACE_SECONDS of its use, and answers a further pair; a third use within these is refused and ends nothing',
       'once a token of the newest pairs is used, all of them are; any earlier one that comes back revokes the session',
     ],
   },

@@ -119,6 +119,7 @@ export const accountOperations = defineOperations('identity', {
       external_id: text(1, 200).optional().describe(ofDirectory),
       state: accountState.optional(),
       kind: kind.optional(),
+      group_id: uuid.optional().describe('the members of the group'),
       container_id: uuid.optional().describe('who sees the container'),
       workspace: slug.optional().describe('whose accounts; at the database only, where it is needed'),
       ...paging(200, 50),
@@ -130,7 +131,7 @@ export const accountOperations = defineOperations('identity', {
     assumed: [
       'with `q` in the order of the matching word: the one order that an index gives at any size',
       '`q` and `email` compare without case and accents; a guest finds others by name alone',
-      `${ofGuests}; a container that the caller does not see has no accounts`,
+      `${ofGuests}; a container or a group that the caller does not see has no accounts`,
       '`is_restricted` is false until restrictions are served',
       '`email` finds by each confirmed address, by the primary one and by the sign-in name, `q` by the words of these',
     ],

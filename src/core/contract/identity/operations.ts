@@ -50,6 +50,7 @@ const OwnAccount = z
         kind: z.enum(['SESSION', 'PERSONAL', 'SERVICE']),
         scopes: z.array(scope),
         expires_at: moment.nullable(),
+        app_id: uuid.nullable().describe('the app that the token was given to; null: none'),
         elevated_until: moment
           .nullable()
           .describe('until when the session serves instead of a step-up, where that is allowed; null: it does not'),

@@ -1,7 +1,7 @@
 /** The operator register. Spec: Admin, rules 2 and 3; decisions 4. */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { email, moment, slug, uuid } from '../vocabulary.ts'
+import { moment, slug, text, uuid } from '../vocabulary.ts'
 
 const Operator = z
   .object({
@@ -22,7 +22,9 @@ const OperatorAdd = z
   .strictObject({
     account_id: uuid.optional(),
     workspace: slug.optional().describe("the workspace's slug, used with email"),
-    email: email.optional().describe('the address the account signs in with, inside the workspace'),
+    email: text(1, 254)
+      .optional()
+      .describe('the address or the sign-in name with which the account signs in, inside the workspace'),
   })
   .meta({ id: 'OperatorAdd' })
 

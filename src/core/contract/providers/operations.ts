@@ -241,7 +241,10 @@ export const onlyProviderOperations = defineOperations('auth', {
     ifMatch: true,
     deprecated,
     recovery,
-    assumed: ['of two at once that find none, one adds it and the other changes it'],
+    assumed: [
+      'of two at once that find none, one adds it and the other changes it',
+      'where there is none, any `If-Match` is 412, also `*`: it names what is there',
+    ],
   },
 })
 

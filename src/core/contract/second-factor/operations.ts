@@ -1,7 +1,7 @@
 /** The second factor: an authenticator app's codes, and recovery codes. Spec: Index, Auth (`/auth/mfa`); decisions 2, Step-up. */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { email, moment, slug, text, uuid } from '../vocabulary.ts'
+import { moment, slug, text, uuid } from '../vocabulary.ts'
 
 const totpCode = z
   .string()
@@ -104,7 +104,7 @@ export const secondFactorOperations = defineOperations('auth', {
       .strictObject({
         account_id: uuid.optional().describe("absent: the caller's own"),
         workspace: slug.optional().describe('used with email, at the database'),
-        email: email.optional().describe('the address the account signs in with'),
+        email: text(1, 254).optional().describe('the address or the sign-in name with which the account signs in'),
       })
       .meta({ id: 'SecondFactorDisable' }),
     success: { status: 204 },

@@ -180,6 +180,9 @@ export const environment = z.object({
     .describe('Invitations that one workspace mails in an hour'),
   SVC_SESSION_ACCESS_MINUTES: wholeNumber(1, 1440).default(15).describe("Life of a session's access token, in minutes"),
   SVC_SESSION_REFRESH_DAYS: wholeNumber(1, 365).default(30).describe("Life of a session's refresh token, in days"),
+  SVC_SESSION_GRACE_SECONDS: wholeNumber(0, 600)
+    .default(60)
+    .describe('Time for which a refresh token that was just replaced is taken once more, in seconds; 0: not at all'),
   SVC_PURGE_SETTLE_SECONDS: wholeNumber(1, 2_592_000)
     .default(3600)
     .describe(
@@ -256,6 +259,7 @@ export interface Config extends BackupSettings, WebhookSettings {
   readonly inviteMailsPerHour: number
   readonly sessionAccessMinutes: number
   readonly sessionRefreshDays: number
+  readonly sessionGraceSeconds: number
   readonly purgeSettleSeconds: number
   readonly slugBlockDays: number
   readonly outboxDays: number
@@ -346,6 +350,7 @@ const waysInOf = (values: z.output<typeof environment>) => ({
   inviteMailsPerHour: values.SVC_INVITE_MAILS_PER_HOUR,
   sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
   sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
+  sessionGraceSeconds: values.SVC_SESSION_GRACE_SECONDS,
 })
 
 function ownUrl(values: z.output<typeof environment>): string {

@@ -105,6 +105,8 @@ export interface Ctx {
   enqueue<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void>
   /** Compares If-Match with the version of the row just locked. Refuses precondition.failed. */
   unchanged(version: number): void
+  /** Nothing is there that If-Match could name, not even as `*` (RFC 9110, 13.1.1). Refuses precondition.failed where it was sent. */
+  absent(): void
   cursor: {
     /** The position of this list's cursor. Refuses cursor.invalid, gone. */
     read(operation: string, filters: Readonly<Record<string, unknown>>, cursor: string): string[]
@@ -277,6 +279,10 @@ class TransactionContext implements Ctx {
     const { ifMatch } = this.parts
     if (ifMatch !== undefined && !isMatched(ifMatch, etagOf(version)))
       refuse('precondition.failed', { current_etag: etagOf(version) })
+  }
+
+  absent(): void {
+    if (this.parts.ifMatch !== undefined) refuse('precondition.failed', { current_etag: etagOf(0) })
   }
 
   get cursor(): Ctx['cursor'] {

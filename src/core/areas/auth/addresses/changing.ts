@@ -11,6 +11,7 @@ import type {
 import type { Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
 import { hashToken, isTokenShaped } from '../../../kernel/values/token.ts'
 import { type Worded, writeWords } from '../../access/account-words.ts'
@@ -22,6 +23,7 @@ import {
   makePrimary,
   otherAddressesOf,
 } from '../../access/addresses.ts'
+import { isIssued } from '../../access/issued-moment.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import { lockAccount } from '../token/ending.ts'
 
@@ -63,7 +65,7 @@ async function findAsked({ tx }: Ctx, { tenantId, accountId }: Holder, token: st
     select c.id, c.address_id, c.makes_primary, d.email from address_confirmation c
     join account_address d on d.tenant_id = c.tenant_id and d.id = c.address_id and d.removed_at is null
     where c.tenant_id = ${tenantId} and c.account_id = ${accountId} and c.hash = ${hashToken(token)}
-      and c.used_at is null and c.expires_at > now()`
+      and c.used_at is null and c.expires_at > now() and ${isIssued(tx, tx.part`c.created_at`)}`
   return asked
 }
 
@@ -92,8 +94,11 @@ async function settle(ctx: Ctx, holder: Holder, asked: Asked): Promise<AccountAd
   ])
   const moves = !address.is_primary && (asked.makes_primary || !primary)
   const now = moves ? await makePrimary(ctx, holder, address.id) : address
+  failpoint('address.settled')
   await rewordAccount(ctx, holder)
+  failpoint('address.worded')
   await tell(ctx, holder, 'identity.account.address_confirmed', address.id, { is_primary: now.is_primary })
+  failpoint('address.told')
   return now
 }
 

@@ -69,8 +69,27 @@ export async function writeConfirmation(
       where tenant_id = ${tenantId} and id = ${address.id} and not is_primary and confirmed_at is null`,
   ])
   await ctx.enqueue(sendAddressConfirmation, { tenantId, accountId, confirmationId: id })
+  await ctx.enqueue(endConfirmation, { tenantId, confirmationId: id }, { startAfter: new Date(written.expires_at) })
   return written.expires_at
 }
+
+/** Ends a link that has expired, so that no clock that falls back lets it serve again (docs/decisions/0482). */
+export const endConfirmation = defineJob({
+  name: 'end_address_confirmation',
+  payload: z.object({ tenantId: z.guid(), confirmationId: z.guid() }),
+  retryLimit: 5,
+  async run(installation, { tenantId, confirmationId }) {
+    await installation.transaction(
+      { kind: 'SYSTEM', job: 'end_address_confirmation' },
+      { tenantId },
+      async ({ tx }) => {
+        await tx`
+        update address_confirmation set used_at = now()
+        where tenant_id = ${tenantId} and id = ${confirmationId} and used_at is null and expires_at <= now()`
+      },
+    )
+  },
+})
 
 /** The same for the primary address of an account that joined without its mail having been read. */
 export async function askToConfirmPrimary(ctx: Ctx, holder: Holder): Promise<void> {

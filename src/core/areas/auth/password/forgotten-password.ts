@@ -26,6 +26,7 @@ import { dateNow } from '../../../kernel/values/time.ts'
 import { hashToken, isTokenShaped, mintToken } from '../../../kernel/values/token.ts'
 import { otherAddressesOf } from '../../access/addresses.ts'
 import { hasRole } from '../../access/held-role.ts'
+import { isIssued } from '../../access/issued-moment.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import { composeMail, type Place } from '../../mail/message.ts'
 import { deliver } from '../../mail/transport.ts'
@@ -235,7 +236,8 @@ async function findReset(ctx: Ctx, token: string): Promise<ResetRow> {
     from password_reset r
     join account a on a.tenant_id = r.tenant_id and a.id = r.account_id
     left join account_address d on d.tenant_id = r.tenant_id and d.id = r.address_id and d.removed_at is null
-    where r.hash = ${hashToken(token)} and r.used_at is null and r.expires_at > now() and a.state = 'ACTIVE' and ${hasRole(ctx.tx)}`
+    where r.hash = ${hashToken(token)} and r.used_at is null and r.expires_at > now()
+      and ${isIssued(ctx.tx, ctx.tx.part`r.created_at`)} and a.state = 'ACTIVE' and ${hasRole(ctx.tx)}`
   if (!found) refuse('auth.reset_invalid')
   await refuseWhileGated(ctx.tx, found.account_id)
   return found

@@ -22,6 +22,7 @@ import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { type Actor, anyone } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { hashToken, isTokenShaped, mintToken } from '../../../kernel/values/token.ts'
+import { isIssued } from '../../access/issued-moment.ts'
 import { findInvitation } from '../invitation.ts'
 import { holdProviderInForce } from './in-force.ts'
 import { clientOf, inScope } from './provider-row.ts'
@@ -154,13 +155,13 @@ async function spendFlow(
   purpose: FlowPurpose,
 ): Promise<FlowRow> {
   if (!isTokenShaped(flowToken, 'flow')) refuse('auth.sign_in_failed')
-  const [flow] = await installation.transaction(
-    anyone,
-    {},
-    ({ tx }) => tx<FlowRow[]>`
-      update sign_in_flow set used_at = now() where hash = ${hashToken(flowToken)} and used_at is null and expires_at > now()
-      returning tenant_id, id, purpose, began_at, provider_id, redirect_uri, invitation_id, proved_account_id`,
-  )
+  const [flow] = await installation.transaction(anyone, {}, ({ tx }) => {
+    const hasBegun = isIssued(tx, tx.part`began_at`)
+    return tx<FlowRow[]>`
+      update sign_in_flow set used_at = now()
+      where hash = ${hashToken(flowToken)} and used_at is null and expires_at > now() and ${hasBegun}
+      returning tenant_id, id, purpose, began_at, provider_id, redirect_uri, invitation_id, proved_account_id`
+  })
   if (flow?.purpose !== purpose || !isSame(state, bindingOf(flowToken).state)) refuse('auth.sign_in_failed')
   return flow
 }

@@ -17,7 +17,7 @@ export async function getOnlyProvider(ctx: Ctx): Promise<WorkspaceProvider> {
   return shownIn(ctx, (await findOnly(ctx)) ?? refuse('not_found'))
 }
 
-/** Creates it where there is none. Refuses identity_provider.many, and what creating and changing refuse. */
+/** Creates it where there is none. Refuses identity_provider.many, precondition.failed, and what creating and changing refuse. */
 export async function setOnlyProvider(
   ctx: Ctx,
   { body }: Received<typeof ops.setOnlyProvider>,
@@ -26,7 +26,7 @@ export async function setOnlyProvider(
   await lockList(ctx)
   const only = await findOnly(ctx)
   if (only) return changeProvider(ctx, { providerId: only.id, body }, settled)
-  ctx.unchanged(0) // no tag names what is not there
+  ctx.absent()
   return createProvider(ctx, { body }, settled)
 }
 

@@ -14,7 +14,7 @@ import type { secondFactorOperations as ops } from '../../../contract/second-fac
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
-import { accountWithAddress } from '../../access/addresses.ts'
+import { accountSigningIn } from '../../access/addresses.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import { voidProofs } from '../sign-in/session.ts'
 import { isFactorDemanded } from './demand.ts'
@@ -77,7 +77,7 @@ async function findHolder(ctx: Ctx, body: Named): Promise<Holder> {
 }
 
 /**
- * An account is named by its id alone, or by its address; at the database the address needs its workspace. Refuses
+ * An account is named by its id alone, or by what it signs in with; at the database that needs its workspace. Refuses
  * request.invalid.
  */
 function checkNames({ account_id, workspace, email }: Named, where: 'at the database' | 'in a workspace'): void {
@@ -102,7 +102,7 @@ async function findTarget(
     where (${tenantId ?? null}::uuid is null or a.tenant_id = ${tenantId ?? null}::uuid)
       and (${account_id ?? null}::uuid is null or a.id = ${account_id ?? null}::uuid)
       and (${workspace ?? null}::text is null or t.slug = ${workspace ?? null})
-      ${email === undefined ? ctx.tx.part`` : ctx.tx.part`and a.id = ${accountWithAddress(ctx.tx, ctx.tx.part`t.id`, email)}`}
+      ${email === undefined ? ctx.tx.part`` : ctx.tx.part`and a.id = ${accountSigningIn(ctx.tx, ctx.tx.part`t.id`, email)}`}
     limit 1`
   return found
 }

@@ -3,14 +3,14 @@
  *
  *    newest token ──used──▶ the token before ──60 s──▶ any earlier one
  *         │                        │                        └─ comes back: the session is revoked
- *         └─ a new pair            └─ comes back: a further pair, five at most; the sixth is refused and ends nothing
+ *         └─ a new pair            └─ comes back: once a further pair; then it is refused, and ends nothing
  *
- * An answer may be lost on its way, and several windows may refresh at once: so the token before the newest serves some moments
- * more. Later its return means that somebody else holds a copy. The pairs that came of one token are one generation: once the
- * refresh token of one is used, those of all are, so that a copy which was taken within these moments does not live beside the
- * session for ever. The moments are counted by the database's clock; a clock that jumps back does not lengthen them.
+ * An answer may be lost on its way, and two windows may refresh at once: so the token before the newest serves once more for
+ * some moments. Later its return means that somebody else holds a copy. The pairs that came of one token are one generation:
+ * once the refresh token of one is used, those of both are, so that a copy which was taken within these moments does not live
+ * beside the session for ever. The moments are counted by the database's clock; a clock that jumps back does not lengthen them.
  *
- * Spec: decisions 2, Tokens; people 5 and 12, the grace; docs/decisions/0424.
+ * Spec: decisions 2, Tokens; 7, Refresh; docs/decisions/0424, 0481.
  */
 
 import type { sessionOperations as ops, Session } from '../../../contract/auth/operations.ts'
@@ -25,8 +25,7 @@ import { hasRole } from '../../access/held-role.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { issueTokens, revokeSession } from './session.ts'
 
-const graceSeconds = 60
-const mostFurtherPairs = 5
+const mostFurtherPairs = 1
 const backwardSeconds = 5
 
 interface RefreshRow {
@@ -70,11 +69,11 @@ export async function refreshSession(
   )
 }
 
-async function findToken({ tx }: Ctx, hash: Buffer, bounds: SignInValues): Promise<RefreshRow | undefined> {
+async function findToken({ tx, config }: Ctx, hash: Buffer, bounds: SignInValues): Promise<RefreshRow | undefined> {
   const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
   const [found] = await tx<RefreshRow[]>`
     select c.tenant_id, c.account_id, c.session_id, c.used_at is not null as is_used, s.further_pairs, s.created_at,
-           coalesce(c.used_at = s.rotated_at and s.rotated_at > now() - make_interval(secs => ${graceSeconds})
+           coalesce(c.used_at = s.rotated_at and s.rotated_at > now() - make_interval(secs => ${config.sessionGraceSeconds})
                     and s.rotated_at <= now() + make_interval(secs => ${backwardSeconds}), false) as is_in_grace,
            (${idle} > 0 and s.last_used_at <= now() - make_interval(mins => ${idle}))
            or (${absolute} > 0 and s.created_at <= now() - make_interval(hours => ${absolute})) as is_over
@@ -106,7 +105,7 @@ async function renew(ctx: Ctx, row: RefreshRow, bounds: SignInValues): Promise<S
   return tokens
 }
 
-/** A further pair beside those that the same token has brought already: one of them may have arrived. */
+/** A further pair beside the one that the same token has brought already, which may have arrived. */
 async function issueFurther(ctx: Ctx, row: RefreshRow, bounds: SignInValues): Promise<Session> {
   const { tenant_id: tenantId, session_id: id } = row
   const [, tokens] = await Promise.all([

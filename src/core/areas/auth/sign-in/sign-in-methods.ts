@@ -28,6 +28,7 @@ import {
   type SwitchInForce,
   switchesOf,
 } from '../../settings/settings.ts'
+import { startServes } from '../password/start-password.ts'
 import { isLeftOutside } from '../providers/in-force.ts'
 import { secondsLocked, subjectOf } from './sign-in-lock.ts'
 
@@ -119,7 +120,7 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
   const switches = switchesOf(await readDecisions(ctx))
   const [row] = await ctx.asInstallation(
     () => ctx.tx<SignInRow[]>`
-      select t.id as tenant_id, t.state as workspace_state, o.until as opened_until, a.id as account_id, d.id as address_id, (d.id is null or d.confirmed_at is not null) as is_confirmed, a.state, a.password_hash, a.start_password_until > now() as start_serves,
+      select t.id as tenant_id, t.state as workspace_state, o.until as opened_until, a.id as account_id, d.id as address_id, (d.id is null or d.confirmed_at is not null) as is_confirmed, a.state, a.password_hash, ${startServes(ctx.tx)} as start_serves,
              date_part('epoch', now() - coalesce(a.password_changed_at, a.created_at)) / 86400 as password_age_days,
              ${roleOnWorkspace(ctx.tx)} as role, ${hasRole(ctx.tx)} as has_role, r.account_id is not null as is_operator, now() as now
       from tenant t

@@ -24,6 +24,7 @@ import { endProofs, ownNames } from '../password/change-password.ts'
 import { hasherFor } from '../password/hashing-lane.ts'
 import { hashNewPassword, writePassword } from '../password/new-password.ts'
 import { isPassword } from '../password/password.ts'
+import { startServes } from '../password/start-password.ts'
 import { type Given, refusalOfFactor } from '../second-factor/verification.ts'
 import { asksForFactor, withChallenge } from './challenge.ts'
 import { startSession } from './session.ts'
@@ -163,8 +164,8 @@ async function stillProved(
 ): Promise<Problem | undefined> {
   const [[row], isHere] = await Promise.all([
     ctx.tx<StandingRow[]>`
-      select password_hash, state, start_password_until > now() as "startServes" from account
-      where tenant_id = ${tenantId} and id = ${accountId} for update`,
+      select a.password_hash, a.state, ${startServes(ctx.tx)} as "startServes" from account a
+      where a.tenant_id = ${tenantId} and a.id = ${accountId} for update`,
     holdsRole(ctx, tenantId, accountId),
   ])
   if (row?.password_hash !== passwordHash || !canSignIn(row) || row.startServes === false || !isHere)

@@ -16,7 +16,7 @@ import { type Role, rankOf } from '../../../contract/vocabulary.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type AccountActor, isAccount } from '../../../kernel/values/actor.ts'
-import { accountWithAddress } from '../../access/addresses.ts'
+import { accountSigningIn } from '../../access/addresses.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 import { proofRequired } from './proof-required.ts'
 
@@ -101,7 +101,9 @@ function accountNamed(
       const id = received['accountId'] ?? body['account_id']
       if (typeof id === 'string') return id === own ? undefined : tx.part`a.id = ${id}`
       const { email } = body
-      return typeof email === 'string' ? tx.part`a.id = ${accountWithAddress(tx, tenantId, email)}` : undefined
+      return typeof email === 'string'
+        ? tx.part`a.id = ${accountSigningIn(tx, tx.part`${tenantId}`, email)}`
+        : undefined
     }
     case 'token': {
       const id = received['tokenId'] as string

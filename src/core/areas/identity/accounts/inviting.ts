@@ -15,6 +15,7 @@ import { type Role, rankOf } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type Actor, actsForInstallation, isAccount } from '../../../kernel/values/actor.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
+import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { timeNow } from '../../../kernel/values/time.ts'
 import { mintToken } from '../../../kernel/values/token.ts'
@@ -48,6 +49,7 @@ export async function inviteAccount(
   await refuseTaken(ctx, tenantId, body.email)
   writeAccount(ctx, { tenantId, accountId }, body)
   if (body.deliver === 'MAIL') await demandMail(ctx, tenantId, accountId)
+  failpoint('invite.written')
 
   const { role } = body
   const data = { id: accountId, kind: 'PERSON' as const, state: 'INVITED' as const }
@@ -55,7 +57,9 @@ export async function inviteAccount(
     role,
     deliver: body.deliver,
   })
+  failpoint('invite.recorded')
   await giveFirstRoles(ctx, accountId, body)
+  failpoint('invite.roles')
   return writeInvitation(ctx, { tenantId, accountId }, body.deliver)
 }
 
@@ -97,6 +101,7 @@ async function writeInvitation(ctx: Ctx, holder: Holder, deliver: Body['deliver'
   const account = await readAccount(ctx, tenantId, accountId)
   await ctx.enqueue(endInvitation, { tenantId, invitationId: id }, { startAfter: expiresAt })
   if (!minted) await ctx.enqueue(sendInvitation, { tenantId, accountId, invitationId: id })
+  failpoint('invite.queued')
   return { account, expires_at: expiresAt.toISOString(), redemption_token: minted?.token ?? null }
 }
 

@@ -2,7 +2,8 @@
  * The list of accounts, and one of them.
  *
  * Whatever the filters are, a page reads little more than what it answers: by a word, an address or an external id through
- * its index, by who sees a private container from the few roles there, and otherwise through the accounts, oldest first.
+ * its index, by who sees a private container from the few roles there, by a group through its members, and otherwise through
+ * the accounts, oldest first.
  * Spec: people 1, N4, I1; docs/decisions/0376.
  */
 import type { AccountState, accountOperations as ops } from '../../../contract/identity/accounts.ts'
@@ -16,6 +17,7 @@ import { isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
 import { foldWords } from '../../access/account-words.ts'
 import { accountSigningIn } from '../../access/addresses.ts'
+import { isGroupSeen } from '../../groups/group-row.ts'
 import { accountColumns, isSeenByGuest, isThere, placesSeen, readAccount } from './account-row.ts'
 import { workspaceOfAccount, workspaceOfSlug } from './workspace.ts'
 
@@ -54,20 +56,45 @@ async function listIn(ctx: Ctx, tenantId: string, { cursor, size, workspace: _, 
   const list = { operation: 'listAccounts', filters }
   const place = cursor === undefined ? undefined : ctx.cursor.read(list.operation, filters, cursor)
   const sight = await lookAround(ctx, tenantId, filters.container_id)
-  if (sight.of === 'nobody') return { data: [], next_cursor: null }
+  if (sight.of === 'nobody' || !(await isGroupShown(ctx, filters.group_id))) return { data: [], next_cursor: null }
   const isAsked = tx.part`${sightOf(ctx, tenantId, sight)} ${filtersOf(ctx, tenantId, filters)}`
+  const { q, group_id: groupId } = filters
+  const after = place?.[0] ?? firstId
   const rows =
-    filters.q === undefined
+    q !== undefined
       ? await look<Row[]>`
-          select ${accountColumns(ctx, tenantId)} from account a
-          where a.tenant_id = ${tenantId} and a.id > ${place?.[0] ?? firstId}::uuid and ${isAsked}
-          order by a.id limit ${size + 1}`
-      : await look<Row[]>`
-          select ${accountColumns(ctx, tenantId)}, w.word from ${wordsFrom(ctx, tenantId, filters.q, place)}
+          select ${accountColumns(ctx, tenantId)}, w.word from ${wordsFrom(ctx, tenantId, q, place)}
           join account a on a.tenant_id = w.tenant_id and a.id = w.account_id
-          where ${isAsked}
+          where ${isAsked} ${isMember(ctx, tenantId, groupId)}
           order by w.word, w.account_id limit ${size + 1}`
+      : groupId !== undefined
+        ? // The members of a group are few beside the accounts, and lie in the order of these.
+          await look<Row[]>`
+            select ${accountColumns(ctx, tenantId)} from group_member m
+            join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
+            where m.tenant_id = ${tenantId} and m.group_id = ${groupId} and m.account_id > ${after}::uuid and ${isAsked}
+            order by m.account_id limit ${size + 1}`
+        : await look<Row[]>`
+            select ${accountColumns(ctx, tenantId)} from account a
+            where a.tenant_id = ${tenantId} and a.id > ${after}::uuid and ${isAsked}
+            order by a.id limit ${size + 1}`
   return pageOfRows(ctx, list, rows, size, ({ id, word }) => (word === undefined ? [id] : [word, id]))
+}
+
+/** A condition on the account `a`, behind others. */
+const isMember = ({ tx }: Ctx, tenantId: string, groupId: string | undefined): Part =>
+  groupId === undefined
+    ? tx.part``
+    : tx.part`and exists (
+        select from group_member m where m.tenant_id = ${tenantId} and m.group_id = ${groupId} and m.account_id = a.id)`
+
+/** A group that a guest does not see has no members for the guest. */
+async function isGroupShown(ctx: Ctx, groupId: string | undefined): Promise<boolean> {
+  const { actor, tx } = ctx
+  if (groupId === undefined || !isAccount(actor) || !actor.isGuest) return true
+  const [shown] = await tx`
+    select 1 from account_group g where g.tenant_id = ${actor.tenantId} and g.id = ${groupId} and ${isGroupSeen(ctx)}`
+  return shown !== undefined
 }
 
 /** Above every text of the collation "C". */

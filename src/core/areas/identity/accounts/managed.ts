@@ -15,8 +15,10 @@ import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { type Actor, isAccount } from '../../../kernel/values/actor.ts'
+import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { writeWords } from '../../access/account-words.ts'
+import { otherAddressesOf } from '../../access/addresses.ts'
 import { lockMemberships } from '../../access/held-role.ts'
 import { hasherFor } from '../../auth/password/hashing-lane.ts'
 import { mintStartPassword, type StartPassword, writeStartPassword } from '../../auth/password/start-password.ts'
@@ -56,11 +58,14 @@ export async function createManagedAccount(
   await writeManaged(ctx, holder, body)
 
   const expiresAt = await writeStartPassword(ctx, holder, start)
+  failpoint('managed.written')
   const data = { id: holder.accountId, kind: 'PERSON' as const, state: 'INVITED' as const }
   await ctx.record('identity.account.created', body.role === null ? data : { ...data, role: body.role }, {
     role: body.role,
   })
+  failpoint('managed.recorded')
   await giveFirstRoles(ctx, holder.accountId, body)
+  failpoint('managed.roles')
   const account = await readAccount(ctx, tenantId, holder.accountId)
   return { account, start_password: start.password, expires_at: expiresAt }
 }
@@ -95,6 +100,8 @@ export const issueStartPassword = (
 
 async function issue(ctx: Ctx, holder: Holder, start: StartPassword): Promise<Answer<typeof ops.issueStartPassword>> {
   const { tenantId, accountId } = holder
+  // Before the account's row, as a sign-in takes them; a refusal below gives them back.
+  await forgetFailuresOf(ctx, holder)
   if (isAccount(ctx.actor)) await holdBearer(ctx, ctx.actor)
   void lockAccount(ctx, holder)
   const [row] = await ctx.tx<ManagedRow[]>`
@@ -108,12 +115,20 @@ async function issue(ctx: Ctx, holder: Holder, start: StartPassword): Promise<An
   await endOtherTokens(ctx, holder, newId())
   await endCredentials(ctx, holder, 'start_password_issued')
   const expiresAt = await writeStartPassword(ctx, holder, start)
-  const name = row.sign_in_name ?? row.email ?? ''
-  await forgetFailures(ctx, tenantId, subjectOf(tenantId, name))
   const { kind, state } = row
   await ctx.record('identity.account.start_password_issued', { id: accountId, kind, state })
   if (!isAccount(ctx.actor)) await journal(ctx, holder)
+  const name = row.sign_in_name ?? row.email ?? ''
   return { account_id: accountId, sign_in_name: name, start_password: start.password, expires_at: expiresAt }
+}
+
+/** Failed sign-ins with anything that the account signs in with are forgotten. */
+async function forgetFailuresOf(ctx: Ctx, { tenantId, accountId }: Holder): Promise<void> {
+  const [row] = await ctx.tx<(Pick<ManagedRow, 'email' | 'sign_in_name'> & { readonly others: readonly string[] })[]>`
+    select a.email, a.sign_in_name, ${otherAddressesOf(ctx.tx)} as others from account a
+    where a.tenant_id = ${tenantId} and a.id = ${accountId}`
+  for (const name of row ? [row.sign_in_name, row.email, ...row.others] : [])
+    if (name !== null) await forgetFailures(ctx, tenantId, subjectOf(tenantId, name))
 }
 
 const journal = (ctx: Ctx, { tenantId, accountId }: Holder): Promise<void> =>
