@@ -125,6 +125,7 @@ const tables: Readonly<Record<string, string>> = {
   audit_entries: 'audit_entry',
   quotas: 'tenant_quota',
   legal_holds: 'legal_hold',
+  retention_rules: 'retention_rule',
   automation_rules: 'automation_rule',
   webhooks: 'webhook',
   media: 'media',

@@ -20,6 +20,7 @@ import { metaHandlers } from '../areas/meta/handlers.ts'
 import { notificationsHandlers } from '../areas/notifications/handlers.ts'
 import { operatorsHandlers } from '../areas/operators/handlers.ts'
 import { retentionHandlers } from '../areas/retention/handlers.ts'
+import { retentionRuleHandlers } from '../areas/retention-rules/handlers.ts'
 import { searchHandlers } from '../areas/search/handlers.ts'
 import { settingsHandlers } from '../areas/settings/handlers.ts'
 import { structureHandlers } from '../areas/structure/handlers.ts'
@@ -51,6 +52,7 @@ export const handlers: HandlersOf<Operations> = {
   ...notificationsHandlers,
   ...operatorsHandlers,
   ...retentionHandlers,
+  ...retentionRuleHandlers,
   ...settingsHandlers,
   ...structureHandlers,
   ...templatesHandlers,

@@ -23,7 +23,7 @@ export const areaGroups = {
   },
   Operating: {
     backup: 'Where archives of workspaces are written, and what lies there.',
-    retention: 'Legal holds, what a deletion takes with it, and what it removed.',
+    retention: 'How long things are kept, legal holds, what a deletion takes with it, and what it removed.',
     admin: 'For operators of the installation: workspaces, quotas, offers, settings, keys and the journal.',
   },
 } as const

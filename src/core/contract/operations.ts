@@ -44,6 +44,7 @@ import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
 import { onlyProviderOperations, providerOperations, providerSignInOperations } from './providers/operations.ts'
 import { purgeOperations, retentionOperations } from './retention/operations.ts'
+import { ruleOperations } from './retention/rules.ts'
 import { searchOperations } from './search/operations.ts'
 import { secondFactorOperations } from './second-factor/operations.ts'
 import { settingsOperations } from './settings/operations.ts'
@@ -104,6 +105,7 @@ export const operations = {
   ...tenantOperations,
   ...retentionOperations,
   ...purgeOperations,
+  ...ruleOperations,
   ...operatorOperations,
   ...noticeOperations,
   ...identityProviderOperations,

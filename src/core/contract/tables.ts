@@ -102,6 +102,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   credential: { export: { omitted: 'credentials' } },
   session: { export: { omitted: 'credentials' } },
   invitation: { export: { omitted: 'credentials' } },
+  retention_run: { export: { omitted: 'how runs of rules went' } },
+  retention_rule: { export: 'retention_rules', withheld: ['stopped_at', 'is_released'] },
   membership: { export: 'memberships', since: 'created_at', withheld: ['holder_id'] },
   legal_hold: {
     export: 'legal_holds',

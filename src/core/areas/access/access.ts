@@ -29,7 +29,7 @@ import { hasWaited } from '../../kernel/database/waited.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { AccountActor } from '../../kernel/values/actor.ts'
 
-/** What a container decides itself, and what a collection takes from its hub. */
+/** What a container decides itself, and what it takes from its hub, or from the workspace. */
 export type PolicyColumns = ContainerPolicies & {
   readonly [Name in keyof ContainerPolicies as `hub_${Name}`]: ContainerPolicies[Name]
 }
@@ -39,11 +39,17 @@ const policyColumns = ({ part }: Pick<Tx, 'part'>): Part => part`
   c.trash_days, c.archive_done_after_days, c.delete_role, c.comment_role, c.complete_needs_children, c.complete_children,
   c.auto_assign_group_id, ${hubPolicyColumns({ part })}`
 
-/** Those of the hub `h` alone. */
+/** Those of the hub `h`; behind it stands what the workspace of the container `c` decides by its rules of retention. */
 export const hubPolicyColumns = ({ part }: Pick<Tx, 'part'>): Part => part`
-  h.trash_days as hub_trash_days, h.archive_done_after_days as hub_archive_done_after_days, h.delete_role as hub_delete_role,
+  coalesce(h.trash_days, ${daysOfRule({ part }, 'TRASH')}) as hub_trash_days,
+  coalesce(h.archive_done_after_days, ${daysOfRule({ part }, 'DONE_ITEMS')}) as hub_archive_done_after_days,
+  h.delete_role as hub_delete_role,
   h.comment_role as hub_comment_role, h.complete_needs_children as hub_complete_needs_children,
   h.complete_children as hub_complete_children, h.auto_assign_group_id as hub_auto_assign_group_id`
+
+/** The days that the workspace of the container `c` decided; null: none (areas/retention-rules). */
+const daysOfRule = ({ part }: Pick<Tx, 'part'>, kind: 'TRASH' | 'DONE_ITEMS'): Part =>
+  part`(select r.days from retention_rule r where r.tenant_id = c.tenant_id and r.kind = ${kind})`
 
 /** A container as a rule needs it: its row, the state that it takes from its hub, and the caller's role in it. */
 export type ContainerRow = PolicyColumns & {
@@ -261,7 +267,7 @@ export function roleIn(general: Role | undefined, place: Place, held: readonly H
 export const highestOf = (held: readonly (Role | null | undefined)[]): Role | undefined =>
   held.filter((one) => one !== null && one !== undefined).sort((a, b) => rankOf[b] - rankOf[a])[0]
 
-/** What the container decides, or its hub, or the product. */
+/** What the container decides, or its hub, or the workspace, or the product. */
 export function effectivePolicies(row: PolicyColumns): EffectivePolicies {
   const decided = policyNames.map((name) => [name, row[name] ?? row[`hub_${name}`] ?? productPolicies[name]])
   return Object.fromEntries(decided) as EffectivePolicies
@@ -269,7 +275,11 @@ export function effectivePolicies(row: PolicyColumns): EffectivePolicies {
 
 /** For how many days the trash of the container `c`, whose hub is `h`, is kept: for a statement that reads many. 0: for ever. */
 export const trashDaysOf = (tx: Pick<Tx, 'part'>): Part =>
-  tx.part`coalesce(c.trash_days, h.trash_days, ${productPolicies.trash_days})`
+  tx.part`coalesce(c.trash_days, h.trash_days, ${daysOfRule(tx, 'TRASH')}, ${productPolicies.trash_days})`
+
+/** The same of what is done and stays on the board. */
+export const archiveDaysOf = (tx: Pick<Tx, 'part'>): Part => tx.part`
+  coalesce(c.archive_done_after_days, h.archive_done_after_days, ${daysOfRule(tx, 'DONE_ITEMS')}, ${productPolicies.archive_done_after_days})`
 
 const isGone = ({ deleted_at, is_parent_deleted }: ContainerRow) => deleted_at !== null || is_parent_deleted
 

@@ -57,6 +57,19 @@ export const tellAdministrators = defineJob({
   },
 })
 
+/**
+ * Queues a mail to each OWNER of the workspace, of a kind that goes to administrators: what an OWNER alone decides. The workspace's
+ * role is in force.
+ */
+export async function tellOwners(ctx: Ctx, mail: z.output<typeof notice>): Promise<void> {
+  const { tenantId } = mail
+  const owners = await ctx.tx<{ account_id: string }[]>`
+    select a.id as account_id from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
+    where m.tenant_id = ${tenantId} and m.container_id is null and m.role = 'OWNER' and a.state = 'ACTIVE' and a.email is not null
+    order by a.id`
+  for (const { account_id } of owners) await ctx.enqueue(sendMail, { ...mail, accountId: account_id })
+}
+
 /** Each of these mails has its notification, which names the kind of the mail. */
 async function showAdministrators({ tx }: Ctx, { tenantId, noticeId, name }: z.output<typeof notice>): Promise<void> {
   const [entry] = await tx<{ actor_account_id: string | null }[]>`

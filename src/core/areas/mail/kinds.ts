@@ -20,6 +20,7 @@ import * as notification from './texts/notification.ts'
 import * as operators from './texts/operators.ts'
 import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
+import * as retention from './texts/retention.ts'
 import * as secondFactor from './texts/second-factor.ts'
 
 export interface MailKind {
@@ -206,6 +207,19 @@ const mailKinds = {
     when: 'the same, of a schedule of the installation',
     texts: backupSchedules.failingOf,
     reads: ['failures'],
+  },
+  retention_shortened: {
+    to: 'administrators',
+    when: 'somebody decided that the workspace keeps something for a shorter time; it takes effect some days later',
+    texts: retention.shortened,
+    reads: ['kind', 'days', 'next_days'],
+    warns: true,
+  },
+  retention_stopped: {
+    to: 'administrators',
+    when: 'a rule of retention would have taken more than 1,000 rows and a fifth of what there is, and was stopped; to OWNERs alone',
+    texts: retention.stopped,
+    reads: ['kind', 'would_go'],
   },
 } as const satisfies Readonly<Record<string, MailKind>>
 
