@@ -68,8 +68,14 @@ async function offer(more: Record<string, unknown> = {}): Promise<string> {
   expect(status).toBe(201)
   return json.id
 }
-const choose = (id: string, chosen = true, who = owner) =>
-  daemon.call('POST', `/api/v1/ai/models/${id}:${chosen ? 'choose' : 'unchoose'}`, { token: who.token })
+/** Whoever asks has seen what is told of the model. */
+async function choose(id: string, chosen = true, who = owner) {
+  const answer = await daemon.call('POST', `/api/v1/ai/models/${id}:${chosen ? 'choose' : 'unchoose'}`, { token: who.token })
+  const { token } = member
+  const { json } = await daemon.call('GET', '/api/v1/privacy/ai-objection', { token })
+  await daemon.call('POST', '/api/v1/privacy/ai-objection:noticed', { token, body: { version: json.notice.version } })
+  return answer
+}
 const seen = async (who = member) => (await daemon.call('GET', '/api/v1/ai/models', { token: who.token })).json.data
 const summarize = (id = boardId, who = member) =>
   daemon.call('POST', `/api/v1/containers/${id}:summarize`, { token: who.token })
@@ -155,6 +161,7 @@ describe('a summary', () => {
         summary: 'A hub and its boards.',
         model: { id: modelId, display_name: 'Small', processor: 'Vendor Ltd', jurisdiction: 'EEA' },
         tokens: 47,
+        excluded: 0,
       },
     ])
     const [asked] = model.requests

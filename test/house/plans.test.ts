@@ -189,6 +189,10 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`
       insert into notification_preference (tenant_id, account_id, category, channel, delivery)
       select tenant_id, account_id, 'CHANGED', 'MAIL', 'DAILY' from made`
+    await sql`
+      insert into consent_text (tenant_id, kind, version, texts) select tenant_id, 'announcements', 1, '{"en":{"title":"x","text":"x"}}' from made`
+    await sql`insert into consent (tenant_id, account_id, kind, n, act, version) select tenant_id, account_id, 'announcements', 1, 'GIVEN', 1 from made`
+    await sql`insert into account_restriction (tenant_id, account_id, ground) select tenant_id, account_id, 'CLAIMS' from made`
     await sql`insert into retention_rule (tenant_id, kind, days) select tenant_id, 'TRASH', 60 from made`
     await sql`insert into retention_run (tenant_id, id, kind, due_on) select tenant_id, id, 'TRASH', now() from made`
     await sql`insert into ai_choice (tenant_id, model_id) select tenant_id, id from made`
@@ -316,6 +320,8 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listPurgeCertificates', () => ({ query: { size: '50', slug: 'plan-77' } })],
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
+  ['listConsents', () => ({})],
+  ['getAiObjection', () => ({})],
   ['getServer', () => ({})],
   ['listEmergencyNotices', () => ({})],
   ['listBackupTargets', () => ({})],

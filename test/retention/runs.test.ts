@@ -61,9 +61,7 @@ describe('a night', () => {
     expect(await records()).toMatchObject({ removed: 1, held: 1 })
   })
 
-  test('narrows the window of events, and a pull that is behind it begins anew', async () => {
-    const { json: before } = await desk.ask('GET /integrations/events?type=svc.work.container.created.v1&limit=1')
-    expect(before.data.length).toBe(1)
+  test('narrows the window of events', async () => {
     const at = Date.now() - 5 * 86_400_000
     const old = `${at.toString(16).padStart(12, '0').replace(/^(.{8})/, '$1-')}-7000-8000-000000000001`
     await desk.sql`

@@ -5,6 +5,7 @@ import { auditHandlers } from '../areas/audit/handlers.ts'
 import { authHandlers } from '../areas/auth/handlers.ts'
 import { backupHandlers } from '../areas/backup/handlers.ts'
 import { commentsHandlers } from '../areas/comments/handlers.ts'
+import { consentsHandlers } from '../areas/consents/handlers.ts'
 import { containersHandlers } from '../areas/containers/handlers.ts'
 import { eventsHandlers } from '../areas/events/handlers.ts'
 import { groupsHandlers } from '../areas/groups/handlers.ts'
@@ -36,6 +37,7 @@ export const handlers: HandlersOf<Operations> = {
   ...authHandlers,
   ...backupHandlers,
   ...commentsHandlers,
+  ...consentsHandlers,
   ...containersHandlers,
   ...eventsHandlers,
   ...identityHandlers,

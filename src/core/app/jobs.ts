@@ -1,5 +1,6 @@
 /** The register of every job that the worker knows: the jobs of all areas in one list. */
 
+import { aiJobs } from '../areas/ai/jobs.ts'
 import { authJobs } from '../areas/auth/jobs.ts'
 import { backupJobs } from '../areas/backup/jobs.ts'
 import { commentsJobs } from '../areas/comments/jobs.ts'
@@ -16,6 +17,7 @@ import { webhooksJobs } from '../areas/webhooks/jobs.ts'
 import type { RunnableJob } from '../kernel/transaction/runnable-job.ts'
 
 export const jobs: readonly RunnableJob[] = [
+  ...aiJobs,
   ...authJobs,
   ...backupJobs,
   ...commentsJobs,

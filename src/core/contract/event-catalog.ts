@@ -15,6 +15,7 @@ import { itemEvents } from './items/events.ts'
 import { mediaEvents } from './media/events.ts'
 import { membershipEvents } from './memberships/events.ts'
 import { notificationEvents } from './notifications/events.ts'
+import { consentEvents } from './privacy/consent-events.ts'
 import { retentionEvents } from './retention/events.ts'
 import { structureEvents } from './structure/events.ts'
 import { templateEvents } from './templates/events.ts'
@@ -34,6 +35,7 @@ export const catalog = {
   ...notificationEvents,
   ...membershipEvents,
   ...groupEvents,
+  ...consentEvents,
   ...aiEvents,
   ...webhookEvents,
 }

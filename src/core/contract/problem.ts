@@ -25,6 +25,7 @@ import { mailProblems } from './mail/problems.ts'
 import { mediaProblems } from './media/problems.ts'
 import { notificationProblems } from './notifications/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
+import { consentProblems } from './privacy/consent-problems.ts'
 import { providerProblems } from './providers/problems.ts'
 import { retentionProblems } from './retention/problems.ts'
 import { settingsProblems } from './settings/problems.ts'
@@ -141,6 +142,7 @@ export const problems = {
   ...authProblems,
   ...identityProblems,
   ...notificationProblems,
+  ...consentProblems,
   ...mailProblems,
   'installation.recovering': {
     status: 503,

@@ -306,6 +306,8 @@ export async function ai({ show, ask, steady, grace, hubId, collectionId }: Scen
     await show('chooseAiModel', at)
     await show('listAiModels')
     const item = await ask('createItem', { body: { container_id: collectionId, title: 'Write the press release' } })
+    const { notice } = await ask('getAiObjection')
+    await ask('noteAiNotice', { body: { version: notice.version } })
     await show('summarizeContainer', { containerId: hubId })
     await show('summarizeItem', { itemId: item.id })
     await show('unchooseAiModel', at)

@@ -20,6 +20,7 @@ import * as notification from './texts/notification.ts'
 import * as operators from './texts/operators.ts'
 import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
+import * as objections from './texts/objections.ts'
 import * as retention from './texts/retention.ts'
 import * as secondFactor from './texts/second-factor.ts'
 
@@ -207,6 +208,17 @@ const mailKinds = {
     when: 'the same, of a schedule of the installation',
     texts: backupSchedules.failingOf,
     reads: ['failures'],
+  },
+  restriction_ended: {
+    to: 'account',
+    when: 'the restriction of the account is about to end',
+    texts: objections.restrictionEnded,
+  },
+  ai_model_changed: {
+    to: 'account',
+    when: 'the workspace switched on an AI model, or what is told of its model changed; to everybody',
+    texts: objections.aiModel,
+    reads: ['model', 'processor', 'jurisdiction'],
   },
   retention_shortened: {
     to: 'administrators',

@@ -9,6 +9,7 @@ import type { Installation } from '../../kernel/transaction/installation.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { dateNow } from '../../kernel/values/time.ts'
 import { isSeenByAccount } from '../access/account-access.ts'
+import { isRestricted } from '../access/restriction.ts'
 import { composeMail, type Place, type Recipient } from '../mail/message.ts'
 import { deliver } from '../mail/transport.ts'
 
@@ -74,6 +75,14 @@ interface MailedRow {
   readonly count: number
 }
 
+interface Person {
+  readonly email: string
+  readonly name: string | null
+  readonly locale: string | null
+  readonly time_zone: string | null
+  readonly is_restricted: boolean
+}
+
 interface ForMail {
   readonly place: Place
   readonly recipient: Recipient
@@ -95,8 +104,8 @@ const readForMail = (
     const [[place], [person], rows] = await Promise.all([
       tx<Place[]>`
         select display_name, default_locale, default_time_zone from tenant where id = ${tenantId} and state = 'ACTIVE'`,
-      tx<{ email: string; name: string | null; locale: string | null; time_zone: string | null }[]>`
-        select a.email, a.display_name as name, p.locale, p.time_zone from account a
+      tx<Person[]>`
+        select a.email, a.display_name as name, p.locale, p.time_zone, ${isRestricted(tx)} as is_restricted from account a
         left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
         where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null
           and not exists (
@@ -115,6 +124,8 @@ const readForMail = (
         order by n.at, n.id`,
     ])
     if (!place || !person) return undefined
+    // Of a restricted account nothing is done but storing it: its own security it is told all the same.
+    const told = person.is_restricted ? rows.filter(({ category }) => category === 'SECURITY') : rows
     return {
       place: {
         ...place,
@@ -122,6 +133,6 @@ const readForMail = (
         default_time_zone: person.time_zone ?? place.default_time_zone,
       },
       recipient: { accountId, name: person.name, address: person.email },
-      rows: rows.map((row) => ({ ...row, title: row.title ?? place.display_name })),
+      rows: told.map((row) => ({ ...row, title: row.title ?? place.display_name })),
     }
   })

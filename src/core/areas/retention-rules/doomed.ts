@@ -5,6 +5,7 @@
 import type { RuleKind } from '../../contract/retention/rules.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
+import { isRestricted } from '../access/restriction.ts'
 
 type Writer = Pick<Tx, 'part'>
 
@@ -31,7 +32,7 @@ export function doomedBy(tx: Writer, tenantId: string, kind: RuleKind, before: P
     case 'ACCOUNTS':
       return tx.part`
         select a.id, a.disabled_at as at, null::uuid as container_id from account a
-        where a.tenant_id = ${tenantId} and a.disabled_at <= ${before} and a.kind = 'PERSON'`
+        where a.tenant_id = ${tenantId} and a.disabled_at <= ${before} and a.kind = 'PERSON' and not ${isRestricted(tx)}`
     case 'REQUESTS':
       // There are none yet (docs/decisions/0472).
       return tx.part`select null::uuid as id, null::timestamptz as at, null::uuid as container_id where false`
