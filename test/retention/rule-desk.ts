@@ -129,6 +129,7 @@ export async function ruleDesk(): Promise<RuleDesk> {
       await sql`delete from outbox_event where type like '%retention%'`
       await sql`delete from pgboss.job where data ->> 'name' like 'retention%'`
       await sql`delete from legal_hold`
+      await sql`delete from credential where name = 'old'`
     },
     async close() {
       await booted.close()

@@ -17,7 +17,7 @@ export const tellAiNotice = defineJob({
   name: 'tell_ai_notice',
   payload: z.object({ tenantId: z.guid(), noticeId: z.guid(), at: moment, after: z.guid().optional() }),
   retryLimit: 5,
-  async run(installation, { tenantId, noticeId, at, after = firstId }) {
+  async run(installation, { tenantId, noticeId, at, after = firstId }): Promise<void> {
     await installation.transaction({ kind: 'SYSTEM', job: 'tell_ai_notice' }, { tenantId }, async (ctx) => {
       const people = await ctx.tx<{ id: string }[]>`
         select id from account

@@ -11,12 +11,13 @@ import {
   type ConsentText,
   type ConsentTexts,
   type consentOperations as ops,
+  mostLanguages,
   mostOwnKinds,
   noticeKind,
   productKinds,
 } from '../../contract/privacy/consents.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
-import { refuse } from '../../contract/problem.ts'
+import { refuse, refuseMember } from '../../contract/problem.ts'
 import { lockClasses } from '../../kernel/database/lock-classes.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 
@@ -41,7 +42,7 @@ export const readTexts = ({ tx }: Pick<Ctx, 'tx'>, tenantId: string) => tx<TextR
   from consent_text t where t.tenant_id = ${tenantId} and t.kind <> ${noticeKind}
   order by t.kind, t.version desc`
 
-/** Refuses auth.role_required, not_found, precondition.failed, structure.full. */
+/** Refuses not_found, request.invalid, precondition.failed, structure.full. */
 export async function setConsentText(
   ctx: Ctx,
   { kind, body: { texts, renews } }: Received<typeof ops.setConsentText>,
@@ -49,6 +50,9 @@ export async function setConsentText(
   const { tx } = ctx
   const { tenantId, accountId } = ctx.account
   if (kind === noticeKind) refuse('not_found')
+  const languages = Object.keys(texts).length
+  if (languages < 1) refuseMember('/texts', 'list.minimum', { minimum: 1 })
+  if (languages > mostLanguages) refuseMember('/texts', 'list.maximum', { maximum: mostLanguages })
   void tx`select pg_advisory_xact_lock(${lockClasses.consents}, hashtext(${tenantId}))`
   const rows = await readTexts(ctx, tenantId)
   const held = rows.find((row) => row.kind === kind)

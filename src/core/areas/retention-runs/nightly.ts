@@ -72,7 +72,8 @@ async function* workspacesDue(installation: Installation, trusted: Date): AsyncG
     const from: string = after
     const { found, last } = await installation.transaction(worker, { readOnly: true }, async (ctx) => {
       const tenants = await ctx.tx<{ id: string; zone: string }[]>`
-        select id, default_time_zone as zone from tenant where id > ${from}::uuid order by id limit ${lookedAt}`
+        select id, default_time_zone as zone from tenant where id > ${from}::uuid and purge_started_at is null
+        order by id limit ${lookedAt}`
       const due: Due[] = []
       await Promise.all(
         tenants.map(({ id: tenantId, zone }) => {
@@ -166,6 +167,10 @@ async function takePortion(ctx: Ctx, tenantId: string, size: number): Promise<bo
     update retention_run set removed = removed + ${taken.removed}, held = ${taken.held},
       ended_at = case when ${taken.isMore} then null else now() end
     where tenant_id = ${tenantId} and id = ${run.id} returning removed`
+  // The brake lets a run go, not the rule.
+  if (!taken.isMore && !hold)
+    void tx`
+      update retention_rule set is_released = false where tenant_id = ${tenantId} and kind = ${run.kind} and is_released`
   if (!taken.isMore && row && row.removed > 0) {
     const params = { kind: run.kind, removed: row.removed, held: taken.held }
     await ctx.audit('retention.run', { subject: { kind: 'tenant', id: tenantId }, params })

@@ -9,7 +9,7 @@ export const productKinds = ['announcements', 'statistics', 'ai_content'] as con
 export const noticeKind = 'ai_notice'
 /** Kinds of its own that a workspace has at most. */
 export const mostOwnKinds = 20
-const mostLanguages = 40
+export const mostLanguages = 40
 
 const kind = patterned(/^[a-z][a-z0-9_]{0,49}$/).describe('what it is about: `announcements`, `statistics`, `ai_content`, or a kind of the workspace')
 const textVersion = z.int().min(0).describe('of the text; 0: the workspace has written none')
@@ -38,8 +38,7 @@ export type Consent = z.output<typeof Consent>
 
 const language = patterned(/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/)
 const ConsentTexts = z
-  .record(language, z.strictObject({ title: text(1, 200), text: text(1, 20_000) }))
-  .meta({ minProperties: 1, maxProperties: mostLanguages })
+  .record(language, z.strictObject({ title: text(1, 200), text: text(1, 20_000).describe('what people are asked to agree to') }))
 export type ConsentTexts = z.output<typeof ConsentTexts>
 
 const ConsentText = z
