@@ -24,6 +24,7 @@ import { overload } from './overload.ts'
 import { provisioning } from './provisioning.ts'
 import { pulling } from './pulling.ts'
 import { purging } from './purging.ts'
+import { retaining } from './retaining.ts'
 import { scale } from './scale.ts'
 import { drawn, type Line } from './table.ts'
 
@@ -34,6 +35,7 @@ const parts = {
   cold: coldStart,
   export: onGround(exporting),
   purge: onGround(purging),
+  retention: onGround(retaining),
   board: boards,
   load: onGround(mixedLoad),
   overload: onGround(overload),
