@@ -27,7 +27,12 @@ export async function retaining(ground: Ground): Promise<Line[]> {
     const sorted = [...tookMs].sort((a, b) => a - b)
     const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? 0
     return [
-      ceilingLine(`a night of ${rows} records and ${rows} events: a transaction, p99 of ${sorted.length}`, p99, 'ms', 100),
+      ceilingLine(
+        `a night of ${rows} records and ${rows} events: a transaction, p99 of ${sorted.length}`,
+        p99,
+        'ms',
+        100,
+      ),
       ceilingLine(`a night of ${rows} records and ${rows} events`, seconds, 's', 120),
     ]
   } finally {
@@ -61,5 +66,8 @@ function timed(installation: Installation): { readonly installation: Installatio
       tookMs.push(performance.now() - began)
     }
   }
-  return { installation: Object.create(installation, { config: { value: config }, transaction: { value: transaction } }), tookMs }
+  return {
+    installation: Object.create(installation, { config: { value: config }, transaction: { value: transaction } }),
+    tookMs,
+  }
 }

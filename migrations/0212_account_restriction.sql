@@ -6,7 +6,7 @@
 -- Used by   src/core/areas/access/restriction.ts, which whatever reads names asks; src/core/areas/identity/accounts/restricting.ts;
 --           reconciliation asks which are in force.
 -- Locks     SHARE ROW EXCLUSIVE on account while the foreign key is made: no time.
--- Old code  runs, and does not keep to restrictions: lift none with it, and set none.
+-- Old code  runs: it keeps to no restriction.
 -- Undo      drop the table; the restrictions are lost.
 
 create table account_restriction (

@@ -28,7 +28,15 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   const { sql } = desk.daemon.db
-  for (const table of ['ai_choice', 'ai_model', 'consent', 'consent_text', 'account_restriction', 'comment', 'item_field_key'])
+  for (const table of [
+    'ai_choice',
+    'ai_model',
+    'consent',
+    'consent_text',
+    'account_restriction',
+    'comment',
+    'item_field_key',
+  ])
     await sql`delete from ${sql(table)}`
   await sql`update item set deleted_at = now() where deleted_at is null`
   await sql`delete from pgboss.job where name in ('tell_ai_notice', 'follow_ai_model', 'send_mail')`
@@ -66,16 +74,19 @@ describe('the notice', () => {
     expect([seen.status, seen.json.notice]).toMatchObject([200, { version: 1, is_due: false, noticed_version: 1 }])
     expect((await noticed(1)).json).toEqual(seen.json)
     expect((await summary()).status).toBe(200)
-    const rows = await desk.daemon.db.sql`select kind, act, version, credential_id from consent where account_id = ${asker.accountId}`
+    const rows = await desk.daemon.db
+      .sql`select kind, act, version, credential_id from consent where account_id = ${asker.accountId}`
     expect([...rows]).toEqual([{ kind: 'ai_notice', act: 'SEEN', version: 1, credential_id: asker.credentialId }])
-    const trail = await desk.daemon.db.sql`select action from audit_entry where subject_id = ${asker.accountId} and action like 'ai%'`
+    const trail = await desk.daemon.db
+      .sql`select action from audit_entry where subject_id = ${asker.accountId} and action like 'ai%'`
     expect([...trail]).toEqual([{ action: 'ai_notice.seen' }])
     expect(server.requests).toHaveLength(1)
   })
 
   test('moves with the model: chosen, or changed by its operator; from that moment it is due', async () => {
     await noticed(1)
-    const change = (more: object) => desk.ask(`PUT /admin/ai-providers/${modelId}`, configuration(more), { as: operator })
+    const change = (more: object) =>
+      desk.ask(`PUT /admin/ai-providers/${modelId}`, configuration(more), { as: operator })
     expect((await change({ completion_model: 'larger' })).status).toBe(200)
     expect((await standing()).notice).toMatchObject({ version: 1, is_due: false })
     expect((await change({ processor: 'Another Ltd' })).status).toBe(200)
@@ -100,8 +111,10 @@ describe('the notice', () => {
     await desk.ask(`POST /ai/models/${modelId}:choose`)
     expect(await sql`select 1 from pgboss.job where name = 'tell_ai_notice'`).toHaveLength(1)
     await tellAiNotice.run(telling.installation, job!['data'])
-    const mails = await sql`select data ->> 'accountId' as to from pgboss.job where name = 'send_mail' and data ->> 'name' = 'ai_model_changed'`
-    const [people] = await sql`select count(*)::int as count from account where kind = 'PERSON' and state = 'ACTIVE' and email is not null`
+    const mails =
+      await sql`select data ->> 'accountId' as to from pgboss.job where name = 'send_mail' and data ->> 'name' = 'ai_model_changed'`
+    const [people] =
+      await sql`select count(*)::int as count from account where kind = 'PERSON' and state = 'ACTIVE' and email is not null`
     expect([mails.length, new Set(mails.map(({ to }) => to)).has(writer.accountId)]).toEqual([people?.['count'], true])
   })
 
@@ -130,7 +143,8 @@ describe('an objection', () => {
     expect((await summary()).json).toMatchObject({ excluded: 2 })
     expect(content()).not.toContain('canary')
     expect(content()).toContain('- plain')
-    for (const item of [own, changed]) expect((await summaryOf(item)).json).toMatchObject({ status: 409, code: 'ai.objected' })
+    for (const item of [own, changed])
+      expect((await summaryOf(item)).json).toMatchObject({ status: 409, code: 'ai.objected' })
     expect((await summaryOf(other)).json).toMatchObject({ excluded: 0 })
     await desk.patch(changed, { title: 'mine again' })
     expect((await summaryOf(changed)).status).toBe(200)

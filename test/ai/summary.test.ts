@@ -70,7 +70,9 @@ async function offer(more: Record<string, unknown> = {}): Promise<string> {
 }
 /** Whoever asks has seen what is told of the model. */
 async function choose(id: string, chosen = true, who = owner) {
-  const answer = await daemon.call('POST', `/api/v1/ai/models/${id}:${chosen ? 'choose' : 'unchoose'}`, { token: who.token })
+  const answer = await daemon.call('POST', `/api/v1/ai/models/${id}:${chosen ? 'choose' : 'unchoose'}`, {
+    token: who.token,
+  })
   const { token } = member
   const { json } = await daemon.call('GET', '/api/v1/privacy/ai-objection', { token })
   await daemon.call('POST', '/api/v1/privacy/ai-objection:noticed', { token, body: { version: json.notice.version } })
@@ -467,7 +469,7 @@ test('T-38: question, answer and key stand in no log, table, entry or event', as
   for (const canary of ['canary-answer', 'canary-question', apiKey]) expect(log).not.toContain(canary)
   const [entry] =
     await sql`select params from audit_entry where action = 'container.summarized' order by id desc limit 1`
-  expect(entry!['params']).toEqual({ model_id: modelId, tokens: 47 })
+  expect(entry!['params']).toEqual({ model_id: modelId, tokens: 47, excluded: 0 })
   model.says = 'A hub and its boards.'
   await sql`update container set description = null where id = ${boardId}`
 })

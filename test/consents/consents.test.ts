@@ -19,12 +19,17 @@ beforeEach(async () => {
   who = await person(board.daemon, board.tenantId, { role: 'VIEWER' })
 })
 
-const texts = { en: { title: 'News', text: 'We write once a month.' }, de: { title: 'Neues', text: 'Wir schreiben einmal im Monat.' } }
+const texts = {
+  en: { title: 'News', text: 'We write once a month.' },
+  de: { title: 'Neues', text: 'Wir schreiben einmal im Monat.' },
+}
 const write = (kind: string, body: object = { texts }, headers: Record<string, string> = {}) =>
   board.ask(`PUT /privacy/consent-texts/${kind}`, body, { headers })
-const list = async (as = who): Promise<Consent[]> => (await board.ask('GET /privacy/consents', undefined, { as })).json.data
+const list = async (as = who): Promise<Consent[]> =>
+  (await board.ask('GET /privacy/consents', undefined, { as })).json.data
 const entry = async (kind: string, as = who) => (await list(as)).find((one) => one.kind === kind)!
-const give = (kind: string, version: number, as = who) => board.ask('POST /privacy/consents:give', { kind, version }, { as })
+const give = (kind: string, version: number, as = who) =>
+  board.ask('POST /privacy/consents:give', { kind, version }, { as })
 const withdraw = (kind: string, as = who) => board.ask('POST /privacy/consents:withdraw', { kind }, { as })
 const acts = () => board.daemon.db.sql`
   select kind, n, act, version, language, sha256, credential_id from consent where account_id = ${who.accountId} order by kind, n`
@@ -40,7 +45,9 @@ describe('a text', () => {
     expect((await write('announcements', { texts: { de: texts.de, en: texts.en } })).json).toEqual(first.json)
     expect((await write('announcements', { texts: { en: texts.en } })).json.version).toBe(2)
     expect((await write('announcements', { texts: { en: texts.en }, renews: true })).json.version).toBe(3)
-    expect((await write('announcements', { texts }, { 'if-match': '"2"' })).json.params).toEqual({ current_etag: '"3"' })
+    expect((await write('announcements', { texts }, { 'if-match': '"2"' })).json.params).toEqual({
+      current_etag: '"3"',
+    })
     const rows = await board.daemon.db.sql`select version from consent_text order by version`
     expect(rows.map(({ version }) => version)).toEqual([1, 2, 3])
   })
@@ -59,10 +66,14 @@ describe('a text', () => {
   test('is shown in the language of the person, of the workspace, or the first there is', async () => {
     await write('announcements')
     expect(await entry('announcements')).toMatchObject({ language: 'en', ...texts.en })
-    await board.ask(`PATCH /accounts/${who.accountId}/preferences`, { locale: 'de-CH' }, {
-      as: who,
-      headers: { 'content-type': 'application/merge-patch+json' },
-    })
+    await board.ask(
+      `PATCH /accounts/${who.accountId}/preferences`,
+      { locale: 'de-CH' },
+      {
+        as: who,
+        headers: { 'content-type': 'application/merge-patch+json' },
+      },
+    )
     const sha256 = createHash('sha256').update(`${texts.de.title}\n\n${texts.de.text}`).digest('hex')
     expect(await entry('announcements')).toMatchObject({ language: 'de', ...texts.de, sha256 })
     await write('announcements', { texts: { ja: texts.en, fr: texts.de } })
@@ -73,7 +84,12 @@ describe('a text', () => {
 describe('a consent', () => {
   test('is given to the version that is shown, again changes nothing, and each act is a row', async () => {
     await write('announcements')
-    expect(await entry('announcements')).toMatchObject({ basis: 'CONSENT', state: 'NONE', given_version: null, at: null })
+    expect(await entry('announcements')).toMatchObject({
+      basis: 'CONSENT',
+      state: 'NONE',
+      given_version: null,
+      at: null,
+    })
     const given = await give('announcements', 1)
     expect([given.status, given.json]).toMatchObject([200, { state: 'GIVEN', given_version: 1, version: 1 }])
     expect((await give('announcements', 1)).json).toEqual(given.json)
@@ -88,7 +104,8 @@ describe('a consent', () => {
       { ...shown, n: 2, act: 'WITHDRAWN' },
       { ...shown, n: 3, act: 'GIVEN' },
     ])
-    const trail = await board.daemon.db.sql`select action from audit_entry where subject_id = ${who.accountId} order by at, id`
+    const trail = await board.daemon.db
+      .sql`select action from audit_entry where subject_id = ${who.accountId} order by at, id`
     expect(trail.map(({ action }) => action)).toEqual(['consent.given', 'consent.withdrawn', 'consent.given'])
     expect((await write('announcements')).json).toMatchObject({ given: 1, withdrawn: 0 })
   })
@@ -96,9 +113,16 @@ describe('a consent', () => {
   test('is refused to a text that changed, to one that nobody wrote, and to an unknown kind', async () => {
     await write('announcements')
     await write('announcements', { texts: { en: texts.en } })
-    expect((await give('announcements', 1)).json).toMatchObject({ code: 'privacy.text_changed', params: { version: 2 } })
-    expect((await give('statistics', 0)).json.errors).toEqual([{ pointer: '/version', code: 'value.minimum', params: { minimum: 1 } }])
-    expect((await give('unheard_of', 1)).json.errors).toEqual([{ pointer: '/kind', code: 'reference.unknown', params: {} }])
+    expect((await give('announcements', 1)).json).toMatchObject({
+      code: 'privacy.text_changed',
+      params: { version: 2 },
+    })
+    expect((await give('statistics', 0)).json.errors).toEqual([
+      { pointer: '/version', code: 'value.minimum', params: { minimum: 1 } },
+    ])
+    expect((await give('unheard_of', 1)).json.errors).toEqual([
+      { pointer: '/kind', code: 'reference.unknown', params: {} },
+    ])
     expect((await withdraw('unheard_of')).status).toBe(422)
     expect(await acts()).toHaveLength(0)
   })
@@ -128,7 +152,7 @@ describe('a consent', () => {
   test('stays as it was said: nobody of the workspace changes a row', async () => {
     await write('announcements')
     await give('announcements', 1)
-    for (const statement of ['update consent set act = \'WITHDRAWN\'', 'delete from consent', 'delete from consent_text'])
+    for (const statement of ["update consent set act = 'WITHDRAWN'", 'delete from consent', 'delete from consent_text'])
       await expect(
         board.daemon.db.sql.begin(async (tx) => {
           await tx.unsafe(`set local role svc_tenant; set local app.tenant_id = '${board.tenantId}'`)
@@ -146,7 +170,13 @@ describe('a consent', () => {
 })
 
 test('`ai_content` is objected to without a text, and the objection is taken back', async () => {
-  expect(await entry('ai_content')).toMatchObject({ basis: 'OBJECTION', state: 'NONE', version: 0, text: null, sha256: null })
+  expect(await entry('ai_content')).toMatchObject({
+    basis: 'OBJECTION',
+    state: 'NONE',
+    version: 0,
+    text: null,
+    sha256: null,
+  })
   expect((await withdraw('ai_content')).json).toMatchObject({ state: 'WITHDRAWN', version: 0 })
   expect((await give('ai_content', 0)).json).toMatchObject({ state: 'GIVEN', version: 0 })
   expect((await list()).map(({ kind }) => kind)).toEqual(['announcements', 'statistics', 'ai_content'])
@@ -164,7 +194,8 @@ test('an act is an event, and a line of the ledger of which the last counts', as
   ])
   const lines = linesAbout(board.daemon.config.ledgerFile, who.accountId)
   expect(lines.map(({ act }) => act)).toEqual(['consent.given', 'consent.withdrawn'])
-  const settled = (acts: readonly object[]) => acts.map((act, seq) => ({ seq, at: '', mac: '', act, isSettled: true })) as never
+  const settled = (acts: readonly object[]) =>
+    acts.map((act, seq) => ({ seq, at: '', mac: '', act, isSettled: true })) as never
   expect(obligation.desired(settled(lines)).get(who.accountId)?.kinds.get('statistics')).toBe(true)
   expect(obligation.desired(settled(lines.toReversed())).size).toBe(0)
 })

@@ -1,6 +1,9 @@
 /** Restricted accounts: stored, no more, wherever names are read. Spec: Keeping, 2, N6; decision 0474. */
+import { existsSync, readdirSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sendNotification } from '../../src/core/areas/notifications/sending.ts'
 import type { Account } from '../../src/core/contract/identity/accounts.ts'
+import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
 import { type Person, person } from '../kit/people.ts'
 import { openTelling, type Telling } from '../notifications/telling-kit.ts'
@@ -39,19 +42,29 @@ describe('an administrator', () => {
     const { json, headers } = await restrict({ restricted: true, ground: 'ACCURACY' })
     const { accountId } = desk.people.OWNER
     expect(json).toEqual({
-      ...{ account_id: who.accountId, is_restricted: true, ground: 'ACCURACY', since: expect.any(String), by: accountId },
+      ...{
+        account_id: who.accountId,
+        is_restricted: true,
+        ground: 'ACCURACY',
+        since: expect.any(String),
+        by: accountId,
+      },
       version: before.version + 1,
     })
     expect(headers['etag']).toBe(`"${before.version + 1}"`)
     expect((await restrict({ restricted: true, ground: 'ACCURACY' })).json).toEqual(json)
-    expect((await restrict({ restricted: true, ground: 'CLAIMS' })).json).toMatchObject({ ground: 'CLAIMS', since: json.since })
+    expect((await restrict({ restricted: true, ground: 'CLAIMS' })).json).toMatchObject({
+      ground: 'CLAIMS',
+      since: json.since,
+    })
     const ended = await restrict({ restricted: false })
     expect(ended.json).toMatchObject({ is_restricted: false, ground: null, since: null, by: null })
     expect((await restrict({ restricted: false })).json).toEqual(ended.json)
     const mails = await sql()`
       select data ->> 'accountId' as to from pgboss.job where data ->> 'name' = 'restriction_ended' and data ->> 'accountId' = ${who.accountId}`
     expect(mails).toHaveLength(1)
-    const trail = await sql()`select action, params from audit_entry where subject_id = ${who.accountId} order by at, id`
+    const trail =
+      await sql()`select action, params from audit_entry where subject_id = ${who.accountId} order by at, id`
     expect([...trail]).toEqual([
       { action: 'account.restricted', params: { ground: 'ACCURACY' } },
       { action: 'account.restricted', params: { ground: 'CLAIMS' } },
@@ -62,7 +75,9 @@ describe('an administrator', () => {
   })
 
   test('needs a ground, the version, and a person who is not above', async () => {
-    expect((await restrict({ restricted: true })).json.errors).toEqual([{ pointer: '/ground', code: 'member.required', params: {} }])
+    expect((await restrict({ restricted: true })).json.errors).toEqual([
+      { pointer: '/ground', code: 'member.required', params: {} },
+    ])
     expect((await restrict({ restricted: false, ground: 'CLAIMS' })).json.errors).toEqual([
       { pointer: '/ground', code: 'member.unknown', params: {} },
     ])
@@ -71,7 +86,9 @@ describe('an administrator', () => {
     const robot = await person(desk.daemon, desk.tenantId, { kind: 'SERVICE' })
     const body = { restricted: true, ground: 'CLAIMS' }
     expect((await desk.ask(`POST /accounts/${robot.accountId}:restrict`, body)).json.code).toBe('privacy.person_only')
-    const above = await desk.ask(`POST /accounts/${desk.people.OWNER.accountId}:restrict`, body, { as: desk.people.ADMIN })
+    const above = await desk.ask(`POST /accounts/${desk.people.OWNER.accountId}:restrict`, body, {
+      as: desk.people.ADMIN,
+    })
     expect([above.status, above.json.code]).toEqual([403, 'auth.role_required'])
   })
 })
@@ -90,8 +107,14 @@ describe('others', () => {
   })
 
   test('find it by no word, address or id of a directory, nor among those who see a container', async () => {
-    const queries = ['q=zelda', `email=${who.accountId}@people.example`, 'external_id=hr-77', `container_id=${desk.collectionId}`]
-    for (const query of queries) expect([query, await found(query)]).toEqual([query, expect.arrayContaining([who.accountId])])
+    const queries = [
+      'q=zelda',
+      `email=${who.accountId}@people.example`,
+      'external_id=hr-77',
+      `container_id=${desk.collectionId}`,
+    ]
+    for (const query of queries)
+      expect([query, await found(query)]).toEqual([query, expect.arrayContaining([who.accountId])])
     await restricted()
     for (const query of queries) expect([query, (await found(query)).includes(who.accountId)]).toEqual([query, false])
     expect(await found('q=zelda', who)).toContain(who.accountId)
@@ -107,8 +130,12 @@ describe('others', () => {
     const body = { account_id: who.accountId }
     expect((await desk.ask(`POST /items/${item.id}:assign`, body)).json.code).toBe('item.account_no_access')
     expect((await desk.ask(`PUT /items/${item.id}/members/${who.accountId}`)).json.code).toBe('item.account_no_access')
-    expect((await desk.ask(`POST /items/${item.id}/comments`, { body: `<@${who.accountId}>` })).json.code).toBe('mention.no_access')
-    const field = await desk.ask(`PUT /items/${item.id}/custom-fields/who${who.accountId.slice(-6)}`, { value: who.accountId })
+    expect((await desk.ask(`POST /items/${item.id}/comments`, { body: `<@${who.accountId}>` })).json.code).toBe(
+      'mention.no_access',
+    )
+    const field = await desk.ask(`PUT /items/${item.id}/custom-fields/who${who.accountId.slice(-6)}`, {
+      value: who.accountId,
+    })
     expect(field.json.errors).toEqual([{ pointer: '/value', code: 'reference.unknown', params: {} }])
     await desk.ask(`POST /items/${item.id}:auto-assign`, { account_ids: [who.accountId] })
     expect((await desk.read(item)).assignee_id).toBeNull()
@@ -119,9 +146,6 @@ describe('others', () => {
 
   test('do not reach it by mail, but for its security', async () => {
     await restricted()
-    const { sendNotification } = await import('../../src/core/areas/notifications/sending.ts')
-    const { readdirSync } = await import('node:fs')
-    const { mailFolderOf } = await import('../../src/core/kernel/config/mail-settings.ts')
     const mail = async (category: string) => {
       const id = crypto.randomUUID()
       await sql()`
@@ -130,8 +154,8 @@ describe('others', () => {
       await sendNotification.run(telling.installation, {
         ...{ tenantId: desk.tenantId, accountId: who.accountId, mailId: id, form: 'IMMEDIATE' },
       })
-      const folder = mailFolderOf(telling.installation.config.mail, desk.tenantId)
-      return folder !== undefined && readdirSync(folder).some((name) => name.includes(id))
+      const folder = mailFolderOf(telling.installation.config.mail, desk.tenantId) ?? ''
+      return existsSync(folder) && readdirSync(folder).some((name) => name.includes(id))
     }
     expect([await mail('CHANGED'), await mail('SECURITY')]).toEqual([false, true])
   })

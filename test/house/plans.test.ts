@@ -313,9 +313,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getHold', () => ({ params: { holdId } })],
   ['listRetentionRules', () => ({})],
   ['listRetentionRuns', () => size],
-  ...ruleKinds.map(
-    (kind) => ['previewRetentionRule', () => ({ params: { kind }, query: { days: '400' } })] as const,
-  ),
+  ...ruleKinds.map((kind) => ['previewRetentionRule', () => ({ params: { kind }, query: { days: '400' } })] as const),
   ['listPurgeCertificates', () => size],
   ['listPurgeCertificates', () => ({ query: { size: '50', slug: 'plan-77' } })],
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],

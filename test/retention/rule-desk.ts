@@ -54,7 +54,7 @@ export async function ruleDesk(): Promise<RuleDesk> {
   const booted = await bootInstallation(config, { works: false, applicationName: 'svc test', clock })
   const { installation } = booted
   const accountId = people.VIEWER.accountId
-  const twice = async (job: { run(on: typeof installation, payload: object): Promise<void> }) => {
+  const twice = async (job: { run(on: typeof installation, payload: Record<string, never>): Promise<void> }) => {
     await job.run(installation, {})
     await job.run(installation, {})
   }
@@ -85,7 +85,8 @@ export async function ruleDesk(): Promise<RuleDesk> {
       return rows.map(({ body }) => JSON.parse(body).data)
     },
     async mails(name) {
-      const [row] = await sql`select count(distinct data ->> 'noticeId')::int as count from pgboss.job where data ->> 'name' = ${name}`
+      const [row] =
+        await sql`select count(distinct data ->> 'noticeId')::int as count from pgboss.job where data ->> 'name' = ${name}`
       return row?.['count']
     },
     async items(count) {
@@ -130,6 +131,8 @@ export async function ruleDesk(): Promise<RuleDesk> {
       await sql`delete from pgboss.job where data ->> 'name' like 'retention%'`
       await sql`delete from legal_hold`
       await sql`delete from credential where name = 'old'`
+      await sql`update item set purged_at = now(), deleted_at = coalesce(deleted_at, now()) where purged_at is null`
+      await sql`update container set purged_at = now() where deleted_at is not null and purged_at is null`
     },
     async close() {
       await booted.close()

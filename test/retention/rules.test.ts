@@ -72,25 +72,34 @@ describe('the rules', () => {
   })
 
   test('need their version, a kind that there is, and an OWNER but for DONE_ITEMS', async () => {
-    const { status, json } = await desk.ask('PUT /retention/rules/TRASH', { days: 60 }, { headers: { 'if-match': '"9"' } })
+    const { status, json } = await desk.ask(
+      'PUT /retention/rules/TRASH',
+      { days: 60 },
+      { headers: { 'if-match': '"9"' } },
+    )
     expect([status, json.params]).toEqual([412, { current_etag: '"1"' }])
     expect((await desk.ask('PUT /retention/rules/BREAD', { days: 60 })).status).toBe(400)
     const as = desk.people.ADMIN
     const refused = await desk.ask('PUT /retention/rules/TRASH', { days: 60 }, { as })
-    expect([refused.status, refused.json]).toMatchObject([403, { code: 'auth.role_required', params: { role: 'OWNER' } }])
+    expect([refused.status, refused.json]).toMatchObject([
+      403,
+      { code: 'auth.role_required', params: { role: 'OWNER' } },
+    ])
     const done = await desk.ask('PUT /retention/rules/DONE_ITEMS', { days: 0 }, { as })
     expect([done.status, done.headers['etag']]).toEqual([200, '"1"'])
   })
 })
 
 describe('Abuse 16: the trail is shortened with a token that was stolen', () => {
-  const put = (body: object, headers: Record<string, string> = {}) => desk.ask('PUT /retention/rules/TRAIL', body, { headers })
+  const put = (body: object, headers: Record<string, string> = {}) =>
+    desk.ask('PUT /retention/rules/TRAIL', body, { headers })
 
   test('the hash of what was shown is missing, or is old, or is of other days', async () => {
     const { json: shown } = await put({ days: 400 })
     expect(shown).toMatchObject({ code: 'plan.stale', params: { hash: expect.stringContaining('.') } })
     const proven = async (plan_hash: string) =>
-      (await put({ days: 400, plan_hash }, { 'x-service-step-up': await plantProof(desk.sql, desk.people.OWNER) })).json.code
+      (await put({ days: 400, plan_hash }, { 'x-service-step-up': await plantProof(desk.sql, desk.people.OWNER) })).json
+        .code
     expect(await proven(await desk.hashOf('TRAIL', 500))).toBe('plan.stale')
     const [, hash = ''] = shown.params.hash.split('.')
     expect(await proven(`${(Date.now() - 16 * 60_000).toString(36)}.${hash}`)).toBe('plan.stale')
@@ -105,7 +114,10 @@ describe('Abuse 16: the trail is shortened with a token that was stolen', () => 
   })
 
   test('with both, everybody who administers has seven days to take it back', async () => {
-    expect(await desk.set('TRAIL', 400, { plan_hash: await desk.hashOf('TRAIL', 400) })).toMatchObject({ days: 0, next_days: 400 })
+    expect(await desk.set('TRAIL', 400, { plan_hash: await desk.hashOf('TRAIL', 400) })).toMatchObject({
+      days: 0,
+      next_days: 400,
+    })
     expect(await desk.mails('retention_shortened')).toBe(1)
     await desk.sql`update audit_entry set at = at - interval '2 years' where tenant_id = ${desk.tenantId}`
     await desk.night()
@@ -138,7 +150,10 @@ describe('a preview', () => {
     const { collectionId } = await desk.items(2)
     await desk.ask(`DELETE /containers/${collectionId}`)
     await desk.sql`update container set deleted_at = now() - interval '10 days', kept_since = now() - interval '1 year' where id = ${collectionId}`
-    expect(await preview('TRASH', 9)).toMatchObject({ would_go: 3, per_container: [{ container_id: collectionId, count: 3 }] })
+    expect(await preview('TRASH', 9)).toMatchObject({
+      would_go: 3,
+      per_container: [{ container_id: collectionId, count: 3 }],
+    })
   })
 
   test('is good while what it counted is so, whatever comes of age', async () => {
@@ -155,7 +170,11 @@ describe('a preview', () => {
 
   test.each<[RuleKind, () => Promise<unknown>]>([
     ['DONE_ITEMS', async () => desk.done(await desk.items(1), 400)],
-    ['TRAIL', () => desk.sql`update audit_entry set at = now() - interval '400 days' where id = (select min(id::text)::uuid from audit_entry where tenant_id = ${desk.tenantId})`],
+    [
+      'TRAIL',
+      () =>
+        desk.sql`update audit_entry set at = now() - interval '400 days' where id = (select min(id::text)::uuid from audit_entry where tenant_id = ${desk.tenantId})`,
+    ],
     ['RECORDS', () => desk.revoked(400)],
     ['ACCOUNTS', () => desk.disabled(400)],
   ])('of %s counts what is older', async (kind, make) => {
@@ -166,7 +185,10 @@ describe('a preview', () => {
   })
 
   test('of events, and of requests, of which there are none', async () => {
-    const id = `${(Date.now() - 3 * 86_400_000).toString(16).padStart(12, '0').replace(/^(.{8})/, '$1-')}-7000-8000-${randomUUIDv7().slice(-12)}`
+    const id = `${(Date.now() - 3 * 86_400_000)
+      .toString(16)
+      .padStart(12, '0')
+      .replace(/^(.{8})/, '$1-')}-7000-8000-${randomUUIDv7().slice(-12)}`
     await desk.sql`
       update outbox_event set id = ${id}, occurred_at = now() - interval '3 days'
       where id = (select id from outbox_event where tenant_id = ${desk.tenantId} order by tx, seq limit 1)`
@@ -178,7 +200,10 @@ describe('a preview', () => {
 
 describe('the workspace’s level of policies', () => {
   const days = async (id: string) =>
-    (await desk.ask(`GET /containers/${id}`)).json.effective_policies as { trash_days: number; archive_done_after_days: number }
+    (await desk.ask(`GET /containers/${id}`)).json.effective_policies as {
+      trash_days: number
+      archive_done_after_days: number
+    }
 
   test('stands between the hub and the product', async () => {
     const { collectionId } = await desk.items(1)
@@ -187,7 +212,9 @@ describe('the workspace’s level of policies', () => {
     await desk.sql`insert into retention_rule (tenant_id, kind, days) values (${desk.tenantId}, 'DONE_ITEMS', 20)`
     expect(await days(collectionId)).toMatchObject({ trash_days: 60, archive_done_after_days: 20 })
     expect(await days(collection.parent_id)).toMatchObject({ trash_days: 60, archive_done_after_days: 20 })
-    const listed = (await desk.ask('GET /containers?size=200')).json.data.find(({ id }: { id: string }) => id === collectionId)
+    const listed = (await desk.ask('GET /containers?size=200')).json.data.find(
+      ({ id }: { id: string }) => id === collectionId,
+    )
     expect(listed.effective_policies).toMatchObject({ trash_days: 60, archive_done_after_days: 20 })
     await desk.ask(`PUT /containers/${collection.parent_id}/policies`, { trash_days: 5 })
     expect(await days(collectionId)).toMatchObject({ trash_days: 5, archive_done_after_days: 20 })
@@ -219,5 +246,13 @@ describe('the workspace’s level of policies', () => {
 
 test('a rule is answered by its kind alone', async () => {
   const { data } = (await desk.ask('GET /retention/rules')).json as { data: RetentionRule[] }
-  expect(data.map(({ kind }) => kind)).toEqual(['DONE_ITEMS', 'TRASH', 'TRAIL', 'EVENTS', 'RECORDS', 'ACCOUNTS', 'REQUESTS'])
+  expect(data.map(({ kind }) => kind)).toEqual([
+    'DONE_ITEMS',
+    'TRASH',
+    'TRAIL',
+    'EVENTS',
+    'RECORDS',
+    'ACCOUNTS',
+    'REQUESTS',
+  ])
 })

@@ -12,7 +12,8 @@ beforeAll(async () => {
 afterAll(() => desk.close())
 beforeEach(() => desk.clear())
 
-const records = async (): Promise<RetentionRun | undefined> => (await desk.runs()).find(({ kind }) => kind === 'RECORDS')
+const records = async (): Promise<RetentionRun | undefined> =>
+  (await desk.runs()).find(({ kind }) => kind === 'RECORDS')
 const isThere = async (id: string) => (await desk.sql`select 1 from credential where id = ${id}`).length === 1
 
 describe('a night', () => {
@@ -46,7 +47,7 @@ describe('a night', () => {
 
   test('lets alone what a hold covers, and takes nothing while one covers the workspace', async () => {
     const { accountId } = desk.people.MEMBER
-    const [held, free] = [await desk.revoked(91, accountId), await desk.revoked(91)]
+    let [held, free] = [await desk.revoked(91, accountId), await desk.revoked(91)]
     const hold = (kind: 'TENANT' | 'ACCOUNT', id: string | null) => desk.sql`
       insert into legal_hold (tenant_id, id, scope_kind, scope_id, reason, placed_by)
       values (${desk.tenantId}, ${randomUUIDv7()}, ${kind}, ${id}, 'case', ${accountId})`
@@ -55,6 +56,7 @@ describe('a night', () => {
     expect([await isThere(held), await isThere(free)]).toEqual([true, true])
     expect(await records()).toMatchObject({ removed: 0, held: 2 })
     await desk.clear()
+    ;[held, free] = [await desk.revoked(91, accountId), await desk.revoked(91)]
     await hold('ACCOUNT', accountId)
     await desk.night()
     expect([await isThere(held), await isThere(free)]).toEqual([true, false])
@@ -63,7 +65,10 @@ describe('a night', () => {
 
   test('narrows the window of events', async () => {
     const at = Date.now() - 5 * 86_400_000
-    const old = `${at.toString(16).padStart(12, '0').replace(/^(.{8})/, '$1-')}-7000-8000-000000000001`
+    const old = `${at
+      .toString(16)
+      .padStart(12, '0')
+      .replace(/^(.{8})/, '$1-')}-7000-8000-000000000001`
     await desk.sql`
       update outbox_event set id = ${old}, occurred_at = now() - interval '5 days'
       where id = (select id from outbox_event where tenant_id = ${desk.tenantId} order by tx, seq limit 1)`
@@ -93,7 +98,8 @@ describe('the brake', () => {
     select ${desk.tenantId}, uuidv7(), ${desk.people.VIEWER.accountId}, 'PERSONAL', sha256((${randomUUIDv7()} || n)::bytea), 'xxxx', 'old', '', now() - interval '100 days'
     from generate_series(1, ${count}) n`
   const left = async () => {
-    const [row] = await desk.sql`select count(*)::int as count from credential where name = 'old' and revoked_at < now() - interval '90 days'`
+    const [row] =
+      await desk.sql`select count(*)::int as count from credential where name = 'old' and revoked_at < now() - interval '90 days'`
     return row?.['count']
   }
   /** By way of a time that none of them has: rows are unique one by one. */
@@ -109,7 +115,8 @@ describe('the brake', () => {
     expect(await left()).toBe(1001)
     expect(await records()).toMatchObject({ removed: 0, stopped: true })
     expect(await desk.trail('retention.stopped')).toEqual([{ kind: 'RECORDS', would_go: 1001 }])
-    const mails = await desk.sql`select data ->> 'accountId' as to from pgboss.job where data ->> 'name' = 'retention_stopped'`
+    const mails =
+      await desk.sql`select data ->> 'accountId' as to from pgboss.job where data ->> 'name' = 'retention_stopped'`
     const [owners] = await desk.sql`
       select count(*)::int as count from membership where tenant_id = ${desk.tenantId} and role = 'OWNER' and container_id is null`
     expect(mails.length).toBe(owners?.['count'])
@@ -157,18 +164,25 @@ describe('the brake', () => {
     await desk.sweep()
     const purged = async () =>
       (await desk.sql`select 1 from item where container_id = ${shelf.collectionId} and purged_at is not null`).length
-    expect([await purged(), (await desk.runs()).map(({ kind, stopped }) => [kind, stopped])]).toEqual([0, [['TRASH', true]]])
+    expect([await purged(), (await desk.runs()).map(({ kind, stopped }) => [kind, stopped])]).toEqual([
+      0,
+      [['TRASH', true]],
+    ])
     await desk.set('TRASH', 30, { plan_hash: await desk.hashOf('TRASH', 30) })
     await desk.sweep()
     expect(await purged()).toBe(0)
-    expect(await desk.sql`select 1 from item where container_id = ${shelf.collectionId} and deleted_at is not null`).toHaveLength(0)
+    expect(
+      await desk.sql`select 1 from item where container_id = ${shelf.collectionId} and deleted_at is not null`,
+    ).toHaveLength(0)
     await desk.sql`
       insert into item (tenant_id, id, container_id, type, title, rank, created_by, state, completed_at, updated_at)
       select ${desk.tenantId}, uuidv7(), ${shelf.collectionId}, 'TASK', 'x', 'c' || lpad(n::text, 5, '0'), ${desk.people.OWNER.accountId}, 'DONE', now() - interval '40 days', now() - interval '40 days'
       from generate_series(1, 1100) n`
     await desk.sql`insert into retention_rule (tenant_id, kind, days) values (${desk.tenantId}, 'DONE_ITEMS', 30)`
     await desk.sweep()
-    expect(await desk.sql`select 1 from item where container_id = ${shelf.collectionId} and archived_at is not null`).toHaveLength(0)
+    expect(
+      await desk.sql`select 1 from item where container_id = ${shelf.collectionId} and archived_at is not null`,
+    ).toHaveLength(0)
     await desk.sql`update item set state = 'OPEN', completed_at = null where container_id = ${shelf.collectionId}`
   })
 })

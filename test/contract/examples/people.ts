@@ -269,7 +269,10 @@ export async function privacy({ show, ask, alan, grace }: Scene): Promise<void> 
   await show('listConsents')
   await show('setAccountRestriction', { accountId: alan.accountId, body: { restricted: true, ground: 'ACCURACY' } })
   const body = {
-    ...{ display_name: 'Small and fast', processor: 'Models Ltd', kind: 'NOOP', base_url: 'https://models.example' },
+    display_name: 'Small and fast',
+    processor: 'Models Ltd',
+    kind: 'NOOP',
+    base_url: 'https://models.example',
     jurisdiction: 'EEA',
   } as const
   const { id } = await ask('offerAiProvider', { body }, grace)

@@ -15,7 +15,10 @@ export const followAiModel = defineJob({
     const workspaces = await installation.transaction(
       worker,
       { readOnly: true },
-      ({ tx }) => tx.last<{ tenant_id: string }[]>`select tenant_id from ai_choice where model_id = ${modelId} order by tenant_id`,
+      ({ tx }) =>
+        tx.last<
+          { tenant_id: string }[]
+        >`select tenant_id from ai_choice where model_id = ${modelId} order by tenant_id`,
     )
     for (const { tenant_id: tenantId } of workspaces)
       await installation.transaction(worker, { tenantId }, async (ctx) => {

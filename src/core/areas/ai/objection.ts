@@ -1,7 +1,7 @@
 /** The own account's objection to AI, and the notice of it. Spec: Keeping, 2, N10, N11. */
 import type { Answer, Received } from '../../contract/operation.ts'
-import { refuse } from '../../contract/problem.ts'
 import type { aiObjectionOperations as ops } from '../../contract/privacy/ai-objection.ts'
+import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { lockPerson } from '../consents/acts.ts'
 import { findNotice, findSeen, hashOfModel, noteSeen, tellOf, versionOf } from '../consents/ai-notice.ts'

@@ -3,8 +3,9 @@
  * objects, or is restricted, are left out and counted, whichever consumer read them. Nothing else makes a question about content.
  * Spec: Keeping, 2, An objection; docs/decisions/0475.
  */
-import type { Ctx } from '../../kernel/transaction/context.ts'
+
 import type { Part } from '../../kernel/database/statement.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
 import { isKeptFromAi } from '../consents/ai-notice.ts'
 import type { Question } from './adapter.ts'
 

@@ -46,7 +46,10 @@ export async function summarizeContainer(
 
 async function composeQuestion(ctx: Ctx, tenantId: string, containerId: string): Promise<Composed> {
   const { kind, name, description } = await visibleContainer(ctx, containerId, 'MEMBER')
-  const head = { title: kind === 'HUB' ? 'Hub' : 'Collection', lines: shared([name, ...(description ? [description] : [])]) }
+  const head = {
+    title: kind === 'HUB' ? 'Hub' : 'Collection',
+    lines: shared([name, ...(description ? [description] : [])]),
+  }
   const read = await Promise.all(sections.map((section) => section(ctx, tenantId, containerId)))
   return questionAbout(ctx, 'a part', [head, ...read])
 }

@@ -8,12 +8,13 @@
  * The account is locked while it acts, so that its rows are in order. A withdrawal is in the ledger: no rewind takes it back.
  * Spec: Keeping, 1, The ledger; 2, N7–N9; docs/decisions/0473.
  */
-import { type Consent, type consentOperations as ops, productKinds } from '../../contract/privacy/consents.ts'
+
 import type { Answer, Received } from '../../contract/operation.ts'
+import { type Consent, type consentOperations as ops, productKinds } from '../../contract/privacy/consents.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
-import { isProductKind, isObjectable, readTexts, shownIn, type TextRow } from './texts.ts'
+import { isObjectable, isProductKind, readTexts, shownIn, type TextRow } from './texts.ts'
 
 type Act = 'GIVEN' | 'WITHDRAWN'
 
@@ -156,7 +157,11 @@ async function append(ctx: Ctx, { tenantId, accountId, kind, act, book }: NewAct
  */
 export const recordObjection = (
   ctx: Ctx,
-  { tenantId, accountId, processing }: { readonly tenantId: string; readonly accountId: string; readonly processing: 'AI' | 'STATISTICS' },
+  {
+    tenantId,
+    accountId,
+    processing,
+  }: { readonly tenantId: string; readonly accountId: string; readonly processing: 'AI' | 'STATISTICS' },
 ): Promise<void> => withdrawFor(ctx, { tenantId, accountId, kind: processing === 'AI' ? 'ai_content' : 'statistics' })
 
 /** Withdraws for somebody: by a request, or again after a rewind. Refuses not_found. */

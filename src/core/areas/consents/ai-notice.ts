@@ -25,7 +25,9 @@ export interface ToldModel {
 }
 
 export const hashOfModel = ({ id, display_name, processor, jurisdiction }: ToldModel): string =>
-  createHash('sha256').update(JSON.stringify([id, display_name, processor, jurisdiction])).digest('hex')
+  createHash('sha256')
+    .update(JSON.stringify([id, display_name, processor, jurisdiction]))
+    .digest('hex')
 
 interface NoticeRow {
   readonly version: number
@@ -70,7 +72,11 @@ export interface Seen {
 }
 
 /** What an account has seen last. */
-export async function findSeen({ tx }: Pick<Ctx, 'tx'>, tenantId: string, accountId: string): Promise<Seen | undefined> {
+export async function findSeen(
+  { tx }: Pick<Ctx, 'tx'>,
+  tenantId: string,
+  accountId: string,
+): Promise<Seen | undefined> {
   const [row] = await tx<Seen[]>`
     select n, version, sha256, at from consent
     where tenant_id = ${tenantId} and account_id = ${accountId} and kind = ${noticeKind} order by n desc limit 1`
@@ -94,7 +100,8 @@ export async function demandNoticed(ctx: Ctx, model: ToldModel): Promise<void> {
     select kind from account where tenant_id = ${tenantId} and id = ${accountId}`
   if (account?.kind !== 'PERSON') return
   const seen = await findSeen(ctx, tenantId, accountId)
-  if (seen?.sha256 !== hashOfModel(model)) refuse('ai.notice_due', { version: versionOf(await findNotice(ctx, tenantId), model) })
+  if (seen?.sha256 !== hashOfModel(model))
+    refuse('ai.notice_due', { version: versionOf(await findNotice(ctx, tenantId), model) })
 }
 
 /** Whether the texts of the account `a` go to no model: it objects, or is restricted. */

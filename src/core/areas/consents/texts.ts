@@ -7,16 +7,16 @@
  */
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { Answer, Received } from '../../contract/operation.ts'
 import {
   type ConsentText,
   type ConsentTexts,
-  type consentOperations as ops,
   mostLanguages,
   mostOwnKinds,
   noticeKind,
+  type consentOperations as ops,
   productKinds,
 } from '../../contract/privacy/consents.ts'
-import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import { lockClasses } from '../../kernel/database/lock-classes.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
@@ -65,7 +65,10 @@ export async function setConsentText(
   await tx`
     insert into consent_text (tenant_id, kind, version, texts, renews, written_by)
     values (${tenantId}, ${kind}, ${version}, ${tx.json(texts)}, ${renews}, ${accountId})`
-  await ctx.audit('consent_text.changed', { subject: { kind: 'tenant', id: tenantId }, params: { kind, version, renews } })
+  await ctx.audit('consent_text.changed', {
+    subject: { kind: 'tenant', id: tenantId },
+    params: { kind, version, renews },
+  })
 
   const renewed = renews ? version : (held?.renewed ?? 0)
   return answered(ctx, { kind, version, texts, at: await ctx.now(), renewed })

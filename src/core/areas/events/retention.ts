@@ -72,7 +72,9 @@ export const oldestKept = ({ tx, config }: Pick<Ctx, 'tx' | 'config'>) =>
 async function sweepWorkspace(installation: Installation, tenantId: string): Promise<void> {
   let removed = batch
   while (removed === batch)
-    removed = await installation.transaction(sweeper, { tenantId }, (ctx) => removeOld(ctx, tenantId, oldestKept(ctx), batch))
+    removed = await installation.transaction(sweeper, { tenantId }, (ctx) =>
+      removeOld(ctx, tenantId, oldestKept(ctx), batch),
+    )
 }
 
 /**

@@ -55,7 +55,9 @@ async function decides({ tx }: Ctx, tenantId: string): Promise<boolean> {
 
 async function archiveIn(installation: Installation, tenantId: string, trusted: Date, until: number): Promise<void> {
   try {
-    const on = await installation.transaction(worker, { tenantId, admits: true }, (ctx) => askBrake(ctx, tenantId, trusted))
+    const on = await installation.transaction(worker, { tenantId, admits: true }, (ctx) =>
+      askBrake(ctx, tenantId, trusted),
+    )
     if (on === undefined) return
     for (let after: string | undefined = firstId; after !== undefined && performance.now() < until; ) {
       const began = performance.now()

@@ -5,7 +5,7 @@
  */
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
-import type { RuleKind, ruleOperations as ops } from '../../contract/retention/rules.ts'
+import type { ruleOperations as ops, RuleKind } from '../../contract/retention/rules.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { tellAdministrators } from '../mail/jobs.ts'
 import { demandSeen } from './preview.ts'
@@ -28,7 +28,9 @@ export async function setRetentionRule(
   if (isKept) return ruleOf(ctx, held, await lastRunOf(ctx, ctx.account.tenantId, kind))
 
   if (isShortened || isReleased) await demandSeen(ctx, kind, days, plan_hash)
-  return isShortened ? shorten(ctx, kind, days) : lengthen(ctx, kind, { days: days === inForce ? held.days : days, isReleased })
+  return isShortened
+    ? shorten(ctx, kind, days)
+    : lengthen(ctx, kind, { days: days === inForce ? held.days : days, isReleased })
 }
 
 /** Refuses request.invalid: what no rule of the kind may say. */

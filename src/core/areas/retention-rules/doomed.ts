@@ -13,7 +13,12 @@ type Writer = Pick<Tx, 'part'>
 export function doomedBy(tx: Writer, tenantId: string, kind: RuleKind, before: Part): Part {
   switch (kind) {
     case 'DONE_ITEMS':
-      return doneBefore(tx, tenantId, before, tx.part`coalesce(c.archive_done_after_days, h.archive_done_after_days) is null`)
+      return doneBefore(
+        tx,
+        tenantId,
+        before,
+        tx.part`coalesce(c.archive_done_after_days, h.archive_done_after_days) is null`,
+      )
     case 'TRASH':
       return trashedBefore(tx, tenantId, before, tx.part`coalesce(c.trash_days, h.trash_days) is null`)
     case 'TRAIL':

@@ -6,9 +6,10 @@
  * The plan holds for a quarter of an hour: within it, what was counted is counted again as of its moment. So rows that come of
  * age meanwhile leave it as it is, and rows that come back, or are changed, make it stale. Spec: Keeping, 1, Plans; 4, K11.
  */
-import { refuse } from '../../contract/problem.ts'
-import type { RetentionPreview, RuleKind, ruleOperations as ops } from '../../contract/retention/rules.ts'
+
 import type { Answer, Received } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
+import type { ruleOperations as ops, RetentionPreview, RuleKind } from '../../contract/retention/rules.ts'
 import { hashOfPlan } from '../../kernel/request/plan.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { doomedBy } from './doomed.ts'

@@ -9,8 +9,13 @@
  * `days` alone. Spec: Keeping, 4; docs/decisions/0470.
  */
 import { productPolicies } from '../../contract/containers/policies.ts'
-import { type RetentionRule, type RuleKind, type ruleOperations as ops, ruleKinds } from '../../contract/retention/rules.ts'
 import type { Answer } from '../../contract/operation.ts'
+import {
+  type ruleOperations as ops,
+  type RetentionRule,
+  type RuleKind,
+  ruleKinds,
+} from '../../contract/retention/rules.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 

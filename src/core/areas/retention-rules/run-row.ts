@@ -1,6 +1,6 @@
 /** The row of a day's run of a rule. Spec: Keeping, 4, K12; docs/decisions/0471. */
 import type { Answer, Received } from '../../contract/operation.ts'
-import type { RetentionRun, RuleKind, ruleOperations as ops } from '../../contract/retention/rules.ts'
+import type { ruleOperations as ops, RetentionRun, RuleKind } from '../../contract/retention/rules.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { lastId, pageOfRows, pageStart } from '../../kernel/transaction/page.ts'
 import { localTime } from '../../kernel/values/day.ts'

@@ -1,5 +1,5 @@
 /** Which night of a workspace is due. Spec: Keeping, 4. */
-import { momentAt, localTime } from '../../kernel/values/day.ts'
+import { localTime, momentAt } from '../../kernel/values/day.ts'
 
 const dayMs = 86_400_000
 const hourMs = 3_600_000

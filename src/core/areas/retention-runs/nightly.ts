@@ -78,7 +78,8 @@ async function* workspacesDue(installation: Installation, trusted: Date): AsyncG
       await Promise.all(
         tenants.map(({ id: tenantId, zone }) => {
           const on = dueDay(tenantId, zone, trusted.getTime())
-          const asked = () => hasWork(ctx, { tenantId, on }, trusted).then((is) => (is ? due.push({ tenantId, on }) : 0))
+          const asked = () =>
+            hasWork(ctx, { tenantId, on }, trusted).then((is) => (is ? due.push({ tenantId, on }) : 0))
           return ctx.inWorkspaceAtOnce(tenantId, () => [asked()])
         }),
       )
@@ -162,7 +163,9 @@ async function takePortion(ctx: Ctx, tenantId: string, size: number): Promise<bo
   if (!run) return false
   const [hold] = await tx`
     select from legal_hold where tenant_id = ${tenantId} and scope_kind = 'TENANT' and released_at is null limit 1`
-  const taken = hold ? { removed: 0, held: await countDue(ctx, tenantId, run), isMore: false } : await take(ctx, tenantId, run, size)
+  const taken = hold
+    ? { removed: 0, held: await countDue(ctx, tenantId, run), isMore: false }
+    : await take(ctx, tenantId, run, size)
   const [row] = await tx<{ removed: number }[]>`
     update retention_run set removed = removed + ${taken.removed}, held = ${taken.held},
       ended_at = case when ${taken.isMore} then null else now() end

@@ -15,7 +15,12 @@ const Summary = z
     summary: z.string().describe("in the workspace's language; empty where the model is a NOOP"),
     model: z.object(seen).describe('who answered'),
     tokens: z.int().describe('counted against ai_tokens_per_day'),
-    excluded: z.int().min(0).describe('entries that were left out, because whoever wrote or last changed them objects to AI, or is restricted'),
+    excluded: z
+      .int()
+      .min(0)
+      .describe(
+        'entries that were left out, because whoever wrote or last changed them objects to AI, or is restricted',
+      ),
   })
   .meta({ id: 'Summary' })
 

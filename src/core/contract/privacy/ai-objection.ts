@@ -44,7 +44,9 @@ export const aiObjectionOperations = defineOperations('privacy', {
     path: '/privacy/ai-objection:noticed',
     summary: 'Say that the notice about the model was seen',
     spec: 'Keeping, 2, N11; art. 21(4)',
-    body: z.strictObject({ version: count(0, 1_000_000).describe('of the notice that was shown') }).meta({ id: 'AiNoticeSeen' }),
+    body: z
+      .strictObject({ version: count(0, 1_000_000).describe('of the notice that was shown') })
+      .meta({ id: 'AiNoticeSeen' }),
     success: { status: 200, answer: AiObjection },
     needs,
     refuses: ['privacy.text_changed', 'privacy.person_only'],

@@ -11,7 +11,9 @@ export const noticeKind = 'ai_notice'
 export const mostOwnKinds = 20
 export const mostLanguages = 40
 
-const kind = patterned(/^[a-z][a-z0-9_]{0,49}$/).describe('what it is about: `announcements`, `statistics`, `ai_content`, or a kind of the workspace')
+const kind = patterned(/^[a-z][a-z0-9_]{0,49}$/).describe(
+  'what it is about: `announcements`, `statistics`, `ai_content`, or a kind of the workspace',
+)
 const textVersion = z.int().min(0).describe('of the text; 0: the workspace has written none')
 export const consentStates = ['NONE', 'GIVEN', 'WITHDRAWN', 'LAPSED'] as const
 const state = z
@@ -37,8 +39,10 @@ export const Consent = z
 export type Consent = z.output<typeof Consent>
 
 const language = patterned(/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/)
-const ConsentTexts = z
-  .record(language, z.strictObject({ title: text(1, 200), text: text(1, 20_000).describe('what people are asked to agree to') }))
+const ConsentTexts = z.record(
+  language,
+  z.strictObject({ title: text(1, 200), text: text(1, 20_000).describe('what people are asked to agree to') }),
+)
 export type ConsentTexts = z.output<typeof ConsentTexts>
 
 const ConsentText = z

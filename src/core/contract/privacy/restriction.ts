@@ -7,7 +7,9 @@ export const restrictionGrounds = ['ACCURACY', 'UNLAWFUL', 'CLAIMS', 'OBJECTION'
 export type RestrictionGround = (typeof restrictionGrounds)[number]
 const ground = z
   .enum(restrictionGrounds)
-  .describe('ACCURACY: it is in dispute whether it is right. UNLAWFUL: instead of an erasure. CLAIMS: the person needs it for legal claims. OBJECTION: while it is examined')
+  .describe(
+    'ACCURACY: it is in dispute whether it is right. UNLAWFUL: instead of an erasure. CLAIMS: the person needs it for legal claims. OBJECTION: while it is examined',
+  )
 
 export const AccountRestriction = z
   .object({
@@ -15,7 +17,9 @@ export const AccountRestriction = z
     is_restricted: z.boolean().describe('whether the account may only be stored'),
     ground: ground.nullable().describe('why; null: it is not restricted'),
     since: moment.nullable().describe('since when; null: it is not restricted'),
-    by: uuid.nullable().describe('the account that restricted it; null: none of the workspace, or it is not restricted'),
+    by: uuid
+      .nullable()
+      .describe('the account that restricted it; null: none of the workspace, or it is not restricted'),
     version: version.describe('of the account'),
   })
   .meta({ id: 'AccountRestriction' })

@@ -17,7 +17,9 @@ export const RetentionRule = z
     kind,
     days: days.describe('how long it is kept, in days; 0: for ever'),
     source: z.enum(['PRODUCT', 'WORKSPACE']).describe('who decided the days'),
-    takes_effect_at: moment.nullable().describe('when `next_days` takes the place of `days`; null: nothing is to change'),
+    takes_effect_at: moment
+      .nullable()
+      .describe('when `next_days` takes the place of `days`; null: nothing is to change'),
     next_days: days.nullable().describe('the shorter time that was decided; null: nothing is to change'),
     last_run_at: moment.nullable().describe('when the rule was last carried out, or was stopped; null: never'),
     version,
@@ -53,7 +55,9 @@ export type RetentionRun = z.output<typeof RetentionRun>
 
 const params = z.strictObject({ kind })
 const needs = { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' } as const
-const recovery = { refused: "how long it keeps what is its own is the workspace's affair; a legal hold stops all rules" }
+const recovery = {
+  refused: "how long it keeps what is its own is the workspace's affair; a legal hold stops all rules",
+}
 
 export const ruleOperations = defineOperations('retention', {
   listRetentionRules: {

@@ -7,8 +7,12 @@
  * in the ledger, of which the last counts: no rewind ends a restriction. Spec: Keeping, 2, N6; docs/decisions/0474.
  */
 import type { Answer, Received } from '../../../contract/operation.ts'
+import type {
+  AccountRestriction,
+  restrictionOperations as ops,
+  RestrictionGround,
+} from '../../../contract/privacy/restriction.ts'
 import { refuse, refuseMember } from '../../../contract/problem.ts'
-import type { AccountRestriction, RestrictionGround, restrictionOperations as ops } from '../../../contract/privacy/restriction.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { accountIdOf } from '../../../kernel/values/actor.ts'
 import { tellAccount } from '../../mail/jobs.ts'

@@ -77,7 +77,9 @@ async function hasPurged({ tx }: Ctx, tenantId: string): Promise<boolean> {
 
 async function purgeOverdue(installation: Installation, tenantId: string, trusted: Date, until: number): Promise<void> {
   try {
-    const on = await installation.transaction(worker, { tenantId, admits: true }, (ctx) => askBrake(ctx, tenantId, trusted))
+    const on = await installation.transaction(worker, { tenantId, admits: true }, (ctx) =>
+      askBrake(ctx, tenantId, trusted),
+    )
     for (let isMore = on !== undefined; on !== undefined && isMore && performance.now() < until; ) {
       const began = performance.now()
       isMore = await installation.transaction(worker, { tenantId, admits: true }, (ctx) =>

@@ -13,7 +13,11 @@ interface DesiredRestriction {
   readonly isCertain: boolean
 }
 
-export const restrictions: ObligationRules<'restrictions', ReadonlyMap<string, DesiredRestriction>, 'account.restrict'> = {
+export const restrictions: ObligationRules<
+  'restrictions',
+  ReadonlyMap<string, DesiredRestriction>,
+  'account.restrict'
+> = {
   words: { 'account.restrict': 'restrict the account' },
 
   desired(lines) {
