@@ -35,11 +35,11 @@ const readActs = ({ tx }: Pick<Ctx, 'tx'>, tenantId: string, accountId: string) 
   from consent c where c.tenant_id = ${tenantId} and c.account_id = ${accountId} and c.act <> 'SEEN'
   order by c.kind, c.n desc`
 
-const readLocales = ({ tx }: Pick<Ctx, 'tx'>, tenantId: string, accountId: string) => tx<
-  { own: string | null; general: string }[]
->`
-  select p.locale as own, t.default_locale as general from tenant t
-  left join account_preference p on p.tenant_id = t.id and p.account_id = ${accountId} where t.id = ${tenantId}`
+const readOwnLocale = ({ tx }: Pick<Ctx, 'tx'>, tenantId: string, accountId: string) => tx<{ locale: string | null }[]>`
+  select locale from account_preference where tenant_id = ${tenantId} and account_id = ${accountId}`
+
+const readLocale = ({ tx }: Pick<Ctx, 'tx'>, tenantId: string) => tx<{ locale: string }[]>`
+  select default_locale as locale from tenant where id = ${tenantId}`
 
 interface Book {
   readonly texts: ReadonlyMap<string, TextRow>
@@ -48,15 +48,16 @@ interface Book {
 }
 
 async function readBook(ctx: Ctx, tenantId: string, accountId: string): Promise<Book> {
-  const [texts, acts, [locales]] = await together(
+  const [texts, acts, [own], [general]] = await together(
     readTexts(ctx, tenantId),
     readActs(ctx, tenantId, accountId),
-    readLocales(ctx, tenantId, accountId),
+    readOwnLocale(ctx, tenantId, accountId),
+    readLocale(ctx, tenantId),
   )
   return {
     texts: new Map(texts.map((row) => [row.kind, row])),
     acts: new Map(acts.map((row) => [row.kind, row])),
-    locales: [locales?.own ?? null, locales?.general ?? null],
+    locales: [own?.locale ?? null, general?.locale ?? null],
   }
 }
 

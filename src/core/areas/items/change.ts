@@ -30,7 +30,7 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
   const isReworded = title !== item.title || description !== item.description
 
   void ctx.tx`
-    update item set title = ${title}, description = ${description}, text_by = ${isReworded ? accountId : ctx.tx.part`text_by`}, ${columnsOf(ctx, dates)}, updated_at = now(), version = version + 1
+    update item set title = ${title}, description = ${description}, text_by = case when ${isReworded} then ${accountId}::uuid else text_by end, ${columnsOf(ctx, dates)}, updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${itemId}`
   if (title !== item.title) keyTitle(ctx, itemId, title)
 

@@ -76,7 +76,7 @@ async function archiveIn(installation: Installation, tenantId: string, trusted: 
 async function askBrake(ctx: Ctx, tenantId: string, trusted: Date): Promise<string | undefined> {
   const { tx } = ctx
   const on = await dayOf(ctx, tenantId, trusted)
-  const due = tx.part`(${trusted}::timestamptz - make_interval(days => nullif(${archiveDaysOf(tx)}, 0)))`
+  const due = tx.part`(${trusted}::timestamptz - make_interval(days => nullif(${archiveDaysOf(tx, tenantId)}, 0)))`
   const doomed = doneBefore(tx, tenantId, due, tx.part`true`)
   return (await mayGo(ctx, tenantId, { kind: 'DONE_ITEMS', on, doomed })) ? on : undefined
 }
@@ -91,9 +91,9 @@ interface Portion {
 async function archivePortion(ctx: Ctx, tenantId: string, { trusted, from, on }: Portion): Promise<string | undefined> {
   const { tx } = ctx
   const [container] = await tx<{ id: string; due: string }[]>`
-    select c.id, (${trusted}::timestamptz - make_interval(days => ${archiveDaysOf(tx)}))::text as due
+    select c.id, (${trusted}::timestamptz - make_interval(days => ${archiveDaysOf(tx, tenantId)}))::text as due
     from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    where c.tenant_id = ${tenantId} and c.id >= ${from}::uuid and c.kind = 'COLLECTION' and ${archiveDaysOf(tx)} > 0
+    where c.tenant_id = ${tenantId} and c.id >= ${from}::uuid and c.kind = 'COLLECTION' and ${archiveDaysOf(tx, tenantId)} > 0
       and c.deleted_at is null and h.deleted_at is null and c.archived_at is null and h.archived_at is null
     order by c.id limit 1 for share of c`
   if (!container) return undefined

@@ -60,11 +60,11 @@ async function stop(ctx: Ctx, tenantId: string, { kind, on }: Run, wouldGo: numb
   const { tx } = ctx
   void tx`
     insert into retention_rule (tenant_id, kind, stopped_at) values (${tenantId}, ${kind}, now())
-    on conflict (tenant_id, kind) do update set stopped_at = now(), is_released = false`
+    on conflict (tenant_id, kind) do update set stopped_at = excluded.stopped_at, is_released = false`
   void tx`
     insert into retention_run (tenant_id, id, kind, due_on, stopped, ended_at)
     values (${tenantId}, ${newId()}, ${kind}, ${on}, true, now())
-    on conflict (tenant_id, kind, due_on) do update set stopped = true, ended_at = coalesce(retention_run.ended_at, now())`
+    on conflict (tenant_id, kind, due_on) do update set stopped = true, ended_at = excluded.ended_at`
   const noticeId = await ctx.audit('retention.stopped', {
     subject: { kind: 'tenant', id: tenantId },
     params: { kind, would_go: wouldGo },

@@ -84,28 +84,29 @@ export const doneBefore = (tx: Writer, tenantId: string, due: Part, isMeant: Par
     and i.completed_at <= ${due} and i.updated_at <= ${due}
     and c.deleted_at is null and h.deleted_at is null and c.archived_at is null and h.archived_at is null and ${isMeant}`
 
-/** The same of what is in the trash; a container with all that is in it. */
-export function trashedBefore(tx: Writer, tenantId: string, due: Part, isMeant: Part): Part {
-  const items = (shelf: Part) => tx.part`
-    union all
-    select i.id, g.deleted_at, g.id
-    from gone g join container y on y.tenant_id = ${tenantId} and (y.id = g.id or y.parent_id = g.id)
-    join item i on i.tenant_id = ${tenantId} and i.container_id = y.id and ${shelf}`
-  return tx.part`
-    (with gone as (
-      select c.id, c.deleted_at from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-      where c.tenant_id = ${tenantId} and c.deleted_at is not null and c.purged_at is null and h.deleted_at is null
-        and c.deleted_at <= ${due} and c.kept_since <= ${due} and ${isMeant})
-    select i.id, i.deleted_at as at, i.container_id
-    from item i join container c on c.tenant_id = i.tenant_id and c.id = i.container_id
-    left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    where i.tenant_id = ${tenantId} and i.deleted_at is not null and i.purged_at is null
-      and i.deleted_at <= ${due} and i.kept_since <= ${due}
-      and c.deleted_at is null and h.deleted_at is null and c.archived_at is null and h.archived_at is null and ${isMeant}
-    union all
-    select y.id, g.deleted_at, g.id
-    from gone g join container y on y.tenant_id = ${tenantId} and (y.id = g.id or y.parent_id = g.id) and y.purged_at is null
-    ${items(tx.part`i.deleted_at is null and i.archived_at is null`)}
-    ${items(tx.part`i.deleted_at is null and i.archived_at is not null`)}
-    ${items(tx.part`i.deleted_at is not null and i.purged_at is null`)})`
-}
+/** The same of what is in the trash; a container with all that is in it, of which each kind of items has an index of its own. */
+export const trashedBefore = (tx: Writer, tenantId: string, due: Part, isMeant: Part): Part => tx.part`
+  (with gone as (
+    select c.id, c.deleted_at from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where c.tenant_id = ${tenantId} and c.deleted_at is not null and c.purged_at is null and h.deleted_at is null
+      and c.deleted_at <= ${due} and c.kept_since <= ${due} and ${isMeant}),
+  emptied as (
+    select y.id, g.id as top_id, g.deleted_at from gone g
+    join container y on y.tenant_id = ${tenantId} and (y.id = g.id or y.parent_id = g.id) and y.purged_at is null)
+  select i.id, i.deleted_at as at, i.container_id
+  from item i join container c on c.tenant_id = i.tenant_id and c.id = i.container_id
+  left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+  where i.tenant_id = ${tenantId} and i.deleted_at is not null and i.purged_at is null
+    and i.deleted_at <= ${due} and i.kept_since <= ${due}
+    and c.deleted_at is null and h.deleted_at is null and c.archived_at is null and h.archived_at is null and ${isMeant}
+  union all
+  select e.id, e.deleted_at, e.top_id from emptied e
+  union all
+  select i.id, e.deleted_at, e.top_id from emptied e join item i on i.tenant_id = ${tenantId} and i.container_id = e.id
+    and i.deleted_at is null and i.archived_at is null
+  union all
+  select i.id, e.deleted_at, e.top_id from emptied e join item i on i.tenant_id = ${tenantId} and i.container_id = e.id
+    and i.deleted_at is null and i.archived_at is not null
+  union all
+  select i.id, e.deleted_at, e.top_id from emptied e join item i on i.tenant_id = ${tenantId} and i.container_id = e.id
+    and i.deleted_at is not null and i.purged_at is null)`

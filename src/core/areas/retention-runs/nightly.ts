@@ -139,7 +139,7 @@ async function begin(ctx: Ctx, due: Due, trusted: Date): Promise<void> {
     const doomed = doomedBy(tx, tenantId, kind, tx.part`${before}::timestamptz`)
     if (await mayGo(ctx, tenantId, { kind, on, doomed })) continue
     void tx`
-      update retention_run set ended_at = coalesce(ended_at, now()), stopped = true where tenant_id = ${tenantId} and id = ${begun.id}`
+      update retention_run set ended_at = now(), stopped = true where tenant_id = ${tenantId} and id = ${begun.id}`
   }
   void tx`
     delete from retention_run where tenant_id = ${tenantId} and ended_at is not null and (

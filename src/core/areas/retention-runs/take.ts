@@ -9,13 +9,7 @@ import type { RuleKind } from '../../contract/retention/rules.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { removeEventsBefore } from '../events/retention.ts'
 import { takeRecords } from './records.ts'
-
-export interface Taken {
-  readonly removed: number
-  /** Rows that are due and that a hold covers; known with the last portion. */
-  readonly held: number
-  readonly isMore: boolean
-}
+import type { Taken } from './taken.ts'
 
 /** Takes at most `size` rows that are older than the moment, as the workspace. */
 export type Take = (ctx: Ctx, tenantId: string, before: string, size: number) => Promise<Taken>

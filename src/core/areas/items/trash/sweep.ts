@@ -96,13 +96,13 @@ async function purgeOverdue(installation: Installation, tenantId: string, truste
 async function askBrake(ctx: Ctx, tenantId: string, trusted: Date): Promise<string | undefined> {
   const { tx } = ctx
   const on = await dayOf(ctx, tenantId, trusted)
-  const doomed = trashedBefore(tx, tenantId, dueBefore(tx, trusted, trashDaysOf(tx)), tx.part`true`)
+  const doomed = trashedBefore(tx, tenantId, dueBefore(tx, trusted, trashDaysOf(tx, tenantId)), tx.part`true`)
   return (await mayGo(ctx, tenantId, { kind: 'TRASH', on, doomed })) ? on : undefined
 }
 
 async function purgePortion(ctx: Ctx, tenantId: string, trusted: Date, on: string): Promise<boolean> {
   const { tx } = ctx
-  const due = dueBefore(tx, trusted, trashDaysOf(tx))
+  const due = dueBefore(tx, trusted, trashDaysOf(tx, tenantId))
   const items = await overdueItems(tx, tenantId, due)
   const whole = (await wholeTrees(tx, tenantId, items, portion)).items
   await markItems(ctx, tenantId, whole, { by: 'time' })

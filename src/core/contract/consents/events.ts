@@ -1,9 +1,9 @@
 /** Events of consents and of restrictions. Spec: Keeping, 2. */
 import { z } from 'zod'
 import { defineEvents, exampleId } from '../event.ts'
+import { consentStates } from '../privacy/consents.ts'
+import { restrictionGrounds } from '../privacy/restriction.ts'
 import { uuid } from '../vocabulary.ts'
-import { consentStates } from './consents.ts'
-import { restrictionGrounds } from './restriction.ts'
 
 const ofAccount = { subject: '/accounts/{id}', kind: 'account', container: null } as const
 
