@@ -58,7 +58,7 @@ describe('a text', () => {
     expect((await write('statistics')).status).toBe(200)
     expect((await write('own_3', { texts: { en: texts.en } })).status).toBe(200)
     expect((await write('ai_notice')).status).toBe(404)
-    expect((await write('Own')).status).toBe(400)
+    expect((await write('Own')).status).toBe(404)
     expect((await write('x', { texts: {} })).status).toBe(422)
     expect((await write('x', { texts: { EN: texts.en } })).status).toBe(422)
   })

@@ -100,6 +100,7 @@ const allowed: readonly Exception[] = [
     says: /^schedule_id may be null$/,
     why: 'what has a due moment, or waits for a turn or for rules, is of a schedule',
   },
+  { of: /^takeRecords$/, says: /^account_id may be null$/, why: "'ACCOUNT' has one: legal_hold_scope" },
   { of: /^readActs$/, says: /^act may be 'SEEN'$/, why: 'those are left out by its condition' },
   { of: /^findDue$/, says: /^form may be null$/, why: 'what waits to be mailed has one: notification_mailed' },
   { of: /^findBackups$/, says: /^created_at may be null$/, why: "'SUCCEEDED' has one: job_finished" },

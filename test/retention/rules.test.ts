@@ -78,7 +78,8 @@ describe('the rules', () => {
       { headers: { 'if-match': '"9"' } },
     )
     expect([status, json.params]).toEqual([412, { current_etag: '"1"' }])
-    expect((await desk.ask('PUT /retention/rules/BREAD', { days: 60 })).status).toBe(400)
+    expect((await desk.ask('PUT /retention/rules/BREAD', { days: 60 })).status).toBe(404)
+    expect((await desk.ask('GET /retention/rules/BREAD/preview')).status).toBe(404)
     const as = desk.people.ADMIN
     const refused = await desk.ask('PUT /retention/rules/TRASH', { days: 60 }, { as })
     expect([refused.status, refused.json]).toMatchObject([

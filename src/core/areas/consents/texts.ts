@@ -11,6 +11,7 @@ import type { Answer, Received } from '../../contract/operation.ts'
 import {
   type ConsentText,
   type ConsentTexts,
+  kindShape,
   mostLanguages,
   mostOwnKinds,
   noticeKind,
@@ -49,7 +50,7 @@ export async function setConsentText(
 ): Promise<Answer<typeof ops.setConsentText>> {
   const { tx } = ctx
   const { tenantId, accountId } = ctx.account
-  if (kind === noticeKind) refuse('not_found')
+  if (kind === noticeKind || !kindShape.test(kind)) refuse('not_found')
   const languages = Object.keys(texts).length
   if (languages < 1) refuseMember('/texts', 'list.minimum', { minimum: 1 })
   if (languages > mostLanguages) refuseMember('/texts', 'list.maximum', { maximum: mostLanguages })

@@ -9,13 +9,14 @@ import type { ruleOperations as ops, RuleKind } from '../../contract/retention/r
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { tellAdministrators } from '../mail/jobs.ts'
 import { demandSeen } from './preview.ts'
-import { daysInForce, isShorter, type RuleRow, ruleOf, undecided } from './rule.ts'
+import { daysInForce, isShorter, knownKind, type RuleRow, ruleOf, undecided } from './rule.ts'
 
-/** Refuses auth.role_required, request.invalid, precondition.failed, plan.stale. */
+/** Refuses not_found, auth.role_required, request.invalid, precondition.failed, plan.stale. */
 export async function setRetentionRule(
   ctx: Ctx,
-  { kind, body: { days, plan_hash } }: Received<typeof ops.setRetentionRule>,
+  { kind: named, body: { days, plan_hash } }: Received<typeof ops.setRetentionRule>,
 ): Promise<Answer<typeof ops.setRetentionRule>> {
+  const kind = knownKind(named)
   if (kind !== 'DONE_ITEMS' && ctx.account.role !== 'OWNER') refuse('auth.role_required', { role: 'OWNER' })
   checkDays(ctx, kind, days)
   const held = await lockRule(ctx, kind)

@@ -13,15 +13,17 @@ import type { ruleOperations as ops, RetentionPreview, RuleKind } from '../../co
 import { hashOfPlan } from '../../kernel/request/plan.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { doomedBy } from './doomed.ts'
-import { daysInForce, readDecided, undecided } from './rule.ts'
+import { daysInForce, knownKind, readDecided, undecided } from './rule.ts'
 
 const goodMs = 15 * 60_000
 const mostContainers = 100
 
+/** Refuses not_found. */
 export async function previewRetentionRule(
   ctx: Ctx,
-  { kind, days }: Received<typeof ops.previewRetentionRule>,
+  { kind: named, days }: Received<typeof ops.previewRetentionRule>,
 ): Promise<Answer<typeof ops.previewRetentionRule>> {
+  const kind = knownKind(named)
   const decided = days === undefined ? await readDecided(ctx, ctx.account.tenantId) : []
   const row = decided.find((one) => one.kind === kind) ?? undecided(kind)
   return planAt(ctx, kind, days ?? daysInForce(ctx, row), Date.parse(await ctx.now()))

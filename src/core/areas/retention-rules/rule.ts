@@ -16,6 +16,7 @@ import {
   type RuleKind,
   ruleKinds,
 } from '../../contract/retention/rules.ts'
+import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 
@@ -28,6 +29,9 @@ export interface RuleRow {
   readonly is_released: boolean
   readonly version: number
 }
+
+/** The kind of a path. Refuses not_found. */
+export const knownKind = (name: string): RuleKind => ruleKinds.find((kind) => kind === name) ?? refuse('not_found')
 
 /** A rule about which nothing was decided. */
 export const undecided = (kind: RuleKind): RuleRow => ({

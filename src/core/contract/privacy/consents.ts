@@ -11,7 +11,8 @@ export const noticeKind = 'ai_notice'
 export const mostOwnKinds = 20
 export const mostLanguages = 40
 
-const kind = patterned(/^[a-z][a-z0-9_]{0,49}$/).describe(
+export const kindShape = /^[a-z][a-z0-9_]{0,49}$/
+const kind = patterned(kindShape).describe(
   'what it is about: `announcements`, `statistics`, `ai_content`, or a kind of the workspace',
 )
 const textVersion = z.int().min(0).describe('of the text; 0: the workspace has written none')
@@ -103,7 +104,7 @@ export const consentOperations = defineOperations('privacy', {
     path: '/privacy/consent-texts/{kind}',
     summary: 'Write what people are asked to agree to',
     spec: 'Keeping, 2, K3',
-    params: z.strictObject({ kind }),
+    params: z.strictObject({ kind: text(1, 50).describe('what it is about') }),
     body: z
       .strictObject({
         texts: ConsentTexts.describe('by language; at most 40'),
@@ -119,7 +120,7 @@ export const consentOperations = defineOperations('privacy', {
     assumed: [
       'the same texts again are no new version, unless they renew',
       'an objection is no consent, and does not lapse',
-      '`ai_notice` is not_found: what is told of the AI model follows the model',
+      'a name that no kind can have is not_found, and so is `ai_notice`: what is told of the AI model follows the model',
     ],
   },
 })

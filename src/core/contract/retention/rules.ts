@@ -1,7 +1,7 @@
 /** Rules of retention: how long a workspace keeps what it has. Spec: Keeping, 4 (K9–K12). */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { count, listOf, moment, pageOf, paging, planHash, uuid, version } from '../vocabulary.ts'
+import { count, listOf, moment, pageOf, paging, planHash, text, uuid, version } from '../vocabulary.ts'
 
 export const ruleKinds = ['DONE_ITEMS', 'TRASH', 'TRAIL', 'EVENTS', 'RECORDS', 'ACCOUNTS', 'REQUESTS'] as const
 export type RuleKind = (typeof ruleKinds)[number]
@@ -53,7 +53,7 @@ const RetentionRun = z
   .meta({ id: 'RetentionRun' })
 export type RetentionRun = z.output<typeof RetentionRun>
 
-const params = z.strictObject({ kind })
+const params = z.strictObject({ kind: text(1, 40).describe('as it is listed') })
 const needs = { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' } as const
 const recovery = {
   refused: "how long it keeps what is its own is the workspace's affair; a legal hold stops all rules",
