@@ -12,15 +12,16 @@ export async function takeRecords(ctx: Ctx, tenantId: string, before: string, si
     select scope_id as account_id from legal_hold
     where tenant_id = ${tenantId} and released_at is null and scope_kind = 'ACCOUNT'`
   const held = tx.list(holds.map(({ account_id }) => account_id))
+  const isFree = holds.length === 0 ? tx.part`true` : tx.part`account_id not in ${held}`
   const tokens = await tx<{ id: string }[]>`
     select id from credential
-    where tenant_id = ${tenantId} and revoked_at <= ${before}::timestamptz and account_id not in ${held}
+    where tenant_id = ${tenantId} and revoked_at <= ${before}::timestamptz and ${isFree}
     order by revoked_at, id limit ${size}`
   await tx`delete from credential where tenant_id = ${tenantId} and id in ${tx.list(tokens.map(({ id }) => id))}`
   if (tokens.length === size) return { removed: size, held: 0, isMore: true }
   const sessions = await tx<{ id: string }[]>`
     select s.id from session s
-    where s.tenant_id = ${tenantId} and s.revoked_at <= ${before}::timestamptz and s.account_id not in ${held}
+    where s.tenant_id = ${tenantId} and s.revoked_at <= ${before}::timestamptz and ${isFree}
       and not exists (select from credential c where c.tenant_id = ${tenantId} and c.session_id = s.id)
     order by s.revoked_at, s.id limit ${size - tokens.length}`
   await tx`delete from session where tenant_id = ${tenantId} and id in ${tx.list(sessions.map(({ id }) => id))}`
