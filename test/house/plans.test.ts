@@ -431,9 +431,9 @@ describe.skipIf(isOutside)('reads by an index', () => {
   )
 
   test.each([
-    ['nothing', 'svc_mails_in_order', () => ({})],
-    ['state', 'svc_mails_in_order', () => ({ state: 'FAILED' })],
-    ['tenant_id', 'svc_mails_by_workspace', () => ({ tenant_id: actor.tenantId })],
+    ['nothing', 'svc_open_mails_in_order', () => ({})],
+    ['state', 'svc_open_mails_in_order', () => ({ state: 'FAILED' })],
+    ['tenant_id', 'svc_open_mails_by_workspace', () => ({ tenant_id: actor.tenantId })],
   ] as const)(
     'a page of mails by %s is read in its order: no sort, and no mail that has gone',
     async (_, index, query) => {
