@@ -25,6 +25,7 @@ import { people } from './people.ts'
 import { provisioning } from './provisioning.ts'
 import { pulling } from './pulling.ts'
 import { purging } from './purging.ts'
+import { retaining } from './retaining.ts'
 import { scale } from './scale.ts'
 import { drawn, type Line } from './table.ts'
 
@@ -35,6 +36,7 @@ const parts = {
   cold: coldStart,
   export: onGround(exporting),
   purge: onGround(purging),
+  retention: onGround(retaining),
   board: boards,
   load: onGround(mixedLoad),
   overload: onGround(overload),

@@ -233,6 +233,7 @@ END),
 );
 CREATE INDEX account_by_external_id ON account USING btree (tenant_id, external_id, id) WHERE external_id IS NOT NULL;
 CREATE INDEX account_by_id ON account USING btree (id);
+CREATE INDEX account_disabled_since ON account USING btree (tenant_id, disabled_at) WHERE disabled_at IS NOT NULL;
 CREATE INDEX account_not_active ON account USING btree (tenant_id, state, id) WHERE state <> 'ACTIVE'::text;
 CREATE INDEX account_unworded ON account USING btree (tenant_id, id) WHERE worded IS DISTINCT FROM ((COALESCE(display_name, ''::text) || ' '::text) || COALESCE(email, ''::text));
 CREATE INDEX service_account ON account USING btree (tenant_id, id) WHERE kind = 'SERVICE'::text;
@@ -314,6 +315,24 @@ ALTER TABLE account_preference ENABLE ROW LEVEL SECURITY;
 ALTER TABLE account_preference FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON account_preference TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON account_preference TO svc_tenant;
+
+CREATE TABLE account_restriction (
+  tenant_id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  ground text NOT NULL,
+  since timestamp with time zone DEFAULT now() NOT NULL,
+  set_by uuid,
+  request_id uuid,
+  CONSTRAINT account_restriction_pkey PRIMARY KEY (tenant_id, account_id),
+  CONSTRAINT account_restriction_ground_check CHECK (ground = ANY (ARRAY['ACCURACY'::text, 'UNLAWFUL'::text, 'CLAIMS'::text, 'OBJECTION'::text])),
+  CONSTRAINT account_restriction_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+ALTER TABLE account_restriction ENABLE ROW LEVEL SECURITY;
+ALTER TABLE account_restriction FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON account_restriction FOR SELECT TO svc_installation USING (true);
+CREATE POLICY one_workspace ON account_restriction TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT ON account_restriction TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON account_restriction TO svc_tenant;
 
 CREATE TABLE account_word (
   tenant_id uuid NOT NULL,
@@ -736,6 +755,48 @@ CREATE POLICY one_workspace ON connected_identity TO svc_tenant USING ((tenant_i
 GRANT DELETE, SELECT ON connected_identity TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON connected_identity TO svc_tenant;
 
+CREATE TABLE consent (
+  tenant_id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  kind text NOT NULL,
+  n integer NOT NULL,
+  act text NOT NULL,
+  version integer NOT NULL,
+  language text,
+  sha256 text,
+  at timestamp with time zone DEFAULT now() NOT NULL,
+  credential_id uuid,
+  CONSTRAINT consent_pkey PRIMARY KEY (tenant_id, account_id, kind, n),
+  CONSTRAINT consent_act_check CHECK (act = ANY (ARRAY['GIVEN'::text, 'WITHDRAWN'::text, 'SEEN'::text])),
+  CONSTRAINT consent_n_check CHECK (n > 0),
+  CONSTRAINT consent_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+ALTER TABLE consent ENABLE ROW LEVEL SECURITY;
+ALTER TABLE consent FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON consent FOR SELECT TO svc_installation USING (true);
+CREATE POLICY one_workspace ON consent TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT ON consent TO svc_installation;
+GRANT DELETE ON consent TO svc_purge;
+GRANT INSERT, SELECT ON consent TO svc_tenant;
+
+CREATE TABLE consent_text (
+  tenant_id uuid NOT NULL,
+  kind text NOT NULL,
+  version integer NOT NULL,
+  texts jsonb NOT NULL,
+  renews boolean DEFAULT false NOT NULL,
+  written_by uuid,
+  at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT consent_text_pkey PRIMARY KEY (tenant_id, kind, version),
+  CONSTRAINT consent_text_version_check CHECK (version > 0),
+  CONSTRAINT consent_text_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+ALTER TABLE consent_text ENABLE ROW LEVEL SECURITY;
+ALTER TABLE consent_text FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON consent_text TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE ON consent_text TO svc_purge;
+GRANT INSERT, SELECT ON consent_text TO svc_tenant;
+
 CREATE TABLE container (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -805,6 +866,7 @@ CREATE INDEX credential_by_hash ON credential USING btree (hash);
 CREATE INDEX credential_by_parent ON credential USING btree (tenant_id, parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX credential_by_session ON credential USING btree (tenant_id, session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX credential_ended ON credential USING btree (expires_at);
+CREATE INDEX credential_revoked ON credential USING btree (tenant_id, revoked_at) WHERE revoked_at IS NOT NULL;
 CREATE INDEX credential_tokens ON credential USING btree (tenant_id, account_id, id) WHERE kind = ANY (ARRAY['PERSONAL'::text, 'SERVICE'::text]);
 ALTER TABLE credential ENABLE ROW LEVEL SECURITY;
 ALTER TABLE credential FORCE ROW LEVEL SECURITY;
@@ -1119,6 +1181,7 @@ CREATE TABLE item (
   deleted_with uuid,
   archived_with uuid,
   cover jsonb,
+  text_by uuid,
   CONSTRAINT item_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT item_archived_with CHECK (archived_with IS NULL OR archived_at IS NOT NULL),
   CONSTRAINT item_completed CHECK ((state = 'DONE'::text) = (completed_at IS NOT NULL)),
@@ -1785,6 +1848,50 @@ CREATE POLICY one_workspace ON reseal TO svc_tenant USING ((tenant_id = ( SELECT
 GRANT DELETE, INSERT, SELECT, UPDATE ON reseal TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON reseal TO svc_tenant;
 
+CREATE TABLE retention_rule (
+  tenant_id uuid NOT NULL,
+  kind text NOT NULL,
+  days integer,
+  next_days integer,
+  takes_effect_at timestamp with time zone,
+  stopped_at timestamp with time zone,
+  is_released boolean DEFAULT false NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT retention_rule_pkey PRIMARY KEY (tenant_id, kind),
+  CONSTRAINT retention_rule_days_check CHECK (days >= 0),
+  CONSTRAINT retention_rule_kind_check CHECK (kind = ANY (ARRAY['DONE_ITEMS'::text, 'TRASH'::text, 'TRAIL'::text, 'EVENTS'::text, 'RECORDS'::text, 'ACCOUNTS'::text, 'REQUESTS'::text])),
+  CONSTRAINT retention_rule_next CHECK ((next_days IS NULL) = (takes_effect_at IS NULL)),
+  CONSTRAINT retention_rule_next_days_check CHECK (next_days >= 0),
+  CONSTRAINT retention_rule_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+ALTER TABLE retention_rule ENABLE ROW LEVEL SECURITY;
+ALTER TABLE retention_rule FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON retention_rule TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON retention_rule TO svc_tenant;
+
+CREATE TABLE retention_run (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  due_on date NOT NULL,
+  at timestamp with time zone DEFAULT now() NOT NULL,
+  before timestamp with time zone,
+  removed integer DEFAULT 0 NOT NULL,
+  held integer DEFAULT 0 NOT NULL,
+  stopped boolean DEFAULT false NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT retention_run_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT retention_run_once UNIQUE (tenant_id, kind, due_on),
+  CONSTRAINT retention_run_kind_check CHECK (kind = ANY (ARRAY['DONE_ITEMS'::text, 'TRASH'::text, 'TRAIL'::text, 'EVENTS'::text, 'RECORDS'::text, 'ACCOUNTS'::text, 'REQUESTS'::text])),
+  CONSTRAINT retention_run_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX retention_run_open ON retention_run USING btree (tenant_id, id) WHERE ended_at IS NULL;
+ALTER TABLE retention_run ENABLE ROW LEVEL SECURITY;
+ALTER TABLE retention_run FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON retention_run TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON retention_run TO svc_tenant;
+
 CREATE TABLE sealed_value (
   tenant_id uuid NOT NULL,
   kind text NOT NULL,
@@ -1903,6 +2010,7 @@ CREATE TABLE session (
   CONSTRAINT session_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
 CREATE INDEX session_by_account ON session USING btree (tenant_id, account_id, id);
+CREATE INDEX session_revoked ON session USING btree (tenant_id, revoked_at) WHERE revoked_at IS NOT NULL;
 ALTER TABLE session ENABLE ROW LEVEL SECURITY;
 ALTER TABLE session FORCE ROW LEVEL SECURITY;
 CREATE POLICY installation ON session TO svc_installation USING (true) WITH CHECK (true);

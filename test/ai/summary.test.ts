@@ -68,8 +68,16 @@ async function offer(more: Record<string, unknown> = {}): Promise<string> {
   expect(status).toBe(201)
   return json.id
 }
-const choose = (id: string, chosen = true, who = owner) =>
-  daemon.call('POST', `/api/v1/ai/models/${id}:${chosen ? 'choose' : 'unchoose'}`, { token: who.token })
+/** Whoever asks has seen what is told of the model. */
+async function choose(id: string, chosen = true, who = owner) {
+  const answer = await daemon.call('POST', `/api/v1/ai/models/${id}:${chosen ? 'choose' : 'unchoose'}`, {
+    token: who.token,
+  })
+  const { token } = member
+  const { json } = await daemon.call('GET', '/api/v1/privacy/ai-objection', { token })
+  await daemon.call('POST', '/api/v1/privacy/ai-objection:noticed', { token, body: { version: json.notice.version } })
+  return answer
+}
 const seen = async (who = member) => (await daemon.call('GET', '/api/v1/ai/models', { token: who.token })).json.data
 const summarize = (id = boardId, who = member) =>
   daemon.call('POST', `/api/v1/containers/${id}:summarize`, { token: who.token })
@@ -155,6 +163,7 @@ describe('a summary', () => {
         summary: 'A hub and its boards.',
         model: { id: modelId, display_name: 'Small', processor: 'Vendor Ltd', jurisdiction: 'EEA' },
         tokens: 47,
+        excluded: 0,
       },
     ])
     const [asked] = model.requests
@@ -460,7 +469,7 @@ test('T-38: question, answer and key stand in no log, table, entry or event', as
   for (const canary of ['canary-answer', 'canary-question', apiKey]) expect(log).not.toContain(canary)
   const [entry] =
     await sql`select params from audit_entry where action = 'container.summarized' order by id desc limit 1`
-  expect(entry!['params']).toEqual({ model_id: modelId, tokens: 47 })
+  expect(entry!['params']).toEqual({ model_id: modelId, tokens: 47, excluded: 0 })
   model.says = 'A hub and its boards.'
   await sql`update container set description = null where id = ${boardId}`
 })

@@ -103,6 +103,7 @@ const bodies: Readonly<Record<string, (id: string) => object>> = {
   changePreferences: () => ({ locale: 'de' }),
   addAddress: (id) => ({ email: `new-${id}@people.example` }),
   disableSecondFactor: (account_id) => ({ account_id }),
+  setAccountRestriction: () => ({ restricted: true, ground: 'CLAIMS' }),
   grantMembership: (account_id) => ({ account_id, role: 'COMMENTER' }),
 }
 

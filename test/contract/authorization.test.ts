@@ -148,7 +148,10 @@ test('what any token of an account may do is named here', () => {
   expect(served.map(({ id }) => id).sort()).toEqual([
     'agreeToTerms',
     'changePreferences',
+    'getAiObjection',
     'getOwnAccount',
+    'giveConsent',
+    'listConsents',
     'listEmergencyNotices',
     'listNotificationPreferences',
     'listNotifications',
@@ -156,14 +159,18 @@ test('what any token of an account may do is named here', () => {
     'listSessions',
     'listTokens',
     'markNotifications',
+    'noteAiNotice',
     'setNotificationPreference',
     'stepUp',
     'stepUpByProvider',
+    'withdrawConsent',
   ])
 })
 
 test.each([
+  'getAiObjection',
   'getOwnAccount',
+  'listConsents',
   'listEmergencyNotices',
   'listNotifications',
   'listPresets',

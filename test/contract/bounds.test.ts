@@ -140,7 +140,7 @@ describe('bytes', () => {
     for (const [wanted, said] of bounds) expect(said).toBe(wanted)
     expect(
       (Object.values(operations) as Operation[]).filter(({ takes }) => takes === 'large').map(({ id }) => id),
-    ).toEqual(['createTemplate', 'updateTemplate', 'replaceLegalHolds'])
+    ).toEqual(['setConsentText', 'createTemplate', 'updateTemplate', 'replaceLegalHolds'])
   })
 
   test.each(writables.map((writable) => [writable.operation.id, writable.operation] as const))(

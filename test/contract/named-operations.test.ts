@@ -30,6 +30,7 @@ const ours: Readonly<Record<string, string>> = {
   'POST /containers/{containerId}/labels/{labelId}:restore': 'what makes the deletion of a label undoable',
   'GET /accounts/me/notifications': 'what people were told, for every front end',
   'POST /accounts/me/notifications:mark-read': 'the end of the red dot',
+  'PUT /privacy/consent-texts/{kind}': 'what people are asked to agree to',
   'GET /groups/{groupId}/members': 'who is in a group, and why',
   'PUT /groups/{groupId}/members/{accountId}': 'members come one by one: idempotent, and nobody undoes another’s act',
   'DELETE /groups/{groupId}/members/{accountId}': 'the way back',

@@ -61,6 +61,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   notification_pending: 'which workspaces have something to tell is not known before the look; a row holds ids',
   notification:
     'which workspaces have a mail that is due is not known before the look, and old rows are swept in all; a row holds ids',
+  consent: 'a recovery asks which were withdrawn; a row holds ids, codes and hashes',
+  account_restriction: 'a recovery asks which are in force; a row holds ids and a code',
   media_tally: 'operators see what a workspace has used of a ceiling',
 }
 

@@ -11,6 +11,7 @@ import { recorded } from '../../bench/recording.ts'
 import { perform, type Request } from '../../src/core/app/perform.ts'
 import { isRead, type Operation } from '../../src/core/contract/operation.ts'
 import { type OperationId, operations } from '../../src/core/contract/operations.ts'
+import { ruleKinds } from '../../src/core/contract/retention/rules.ts'
 import { scopes } from '../../src/core/contract/vocabulary.ts'
 import { asInstallation, asQueue, asTenant } from '../../src/core/kernel/database/roles.ts'
 import type { Statement } from '../../src/core/kernel/database/statement.ts'
@@ -188,6 +189,12 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`
       insert into notification_preference (tenant_id, account_id, category, channel, delivery)
       select tenant_id, account_id, 'CHANGED', 'MAIL', 'DAILY' from made`
+    await sql`
+      insert into consent_text (tenant_id, kind, version, texts) select tenant_id, 'announcements', 1, '{"en":{"title":"x","text":"x"}}' from made`
+    await sql`insert into consent (tenant_id, account_id, kind, n, act, version) select tenant_id, account_id, 'announcements', 1, 'GIVEN', 1 from made`
+    await sql`insert into account_restriction (tenant_id, account_id, ground) select tenant_id, account_id, 'CLAIMS' from made`
+    await sql`insert into retention_rule (tenant_id, kind, days) select tenant_id, 'TRASH', 60 from made`
+    await sql`insert into retention_run (tenant_id, id, kind, due_on) select tenant_id, id, 'TRASH', now() from made`
     await sql`insert into ai_choice (tenant_id, model_id) select tenant_id, id from made`
     await sql`
       insert into ai_model (id, display_name, processor, kind, base_url, jurisdiction)
@@ -306,10 +313,15 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listOperators', () => ({})],
   ['listHolds', () => ({ query: { size: '50', tenant_id: actor.tenantId } })],
   ['getHold', () => ({ params: { holdId } })],
+  ['listRetentionRules', () => ({})],
+  ['listRetentionRuns', () => size],
+  ...ruleKinds.map((kind) => ['previewRetentionRule', () => ({ params: { kind }, query: { days: '400' } })] as const),
   ['listPurgeCertificates', () => size],
   ['listPurgeCertificates', () => ({ query: { size: '50', slug: 'plan-77' } })],
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
+  ['listConsents', () => ({})],
+  ['getAiObjection', () => ({})],
   ['getServer', () => ({})],
   ['listEmergencyNotices', () => ({})],
   ['listBackupTargets', () => ({})],
@@ -421,9 +433,9 @@ describe.skipIf(isOutside)('reads by an index', () => {
   )
 
   test.each([
-    ['nothing', 'svc_mails_in_order', () => ({})],
-    ['state', 'svc_mails_in_order', () => ({ state: 'FAILED' })],
-    ['tenant_id', 'svc_mails_by_workspace', () => ({ tenant_id: actor.tenantId })],
+    ['nothing', 'svc_open_mails_in_order', () => ({})],
+    ['state', 'svc_open_mails_in_order', () => ({ state: 'FAILED' })],
+    ['tenant_id', 'svc_open_mails_by_workspace', () => ({ tenant_id: actor.tenantId })],
   ] as const)(
     'a page of mails by %s is read in its order: no sort, and no mail that has gone',
     async (_, index, query) => {

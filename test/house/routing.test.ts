@@ -100,11 +100,14 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
     why: 'what an operator ends, or a recovery voids, ends in all workspaces',
     of: {
       'admit/voidSome': 'value',
+      'consents/plan': 'value',
       'disablings/plan': 'value',
+      'follow-model/run': 'value',
       'holds/plan': 'value',
       'offered/removeIdentityProvider': 'value',
       'purge/finish': 'value',
       'purges/plan': 'mixed value',
+      'restrictions/plan': 'value',
       'tokens/check': 'value',
       'tokens/plan': 'value',
     },
@@ -148,7 +151,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 99
+const most = 102
 
 let statements: number
 let findings: readonly Finding[]

@@ -90,6 +90,11 @@ export async function furnish(
       insert into backup_schedule (tenant_id, id, name, target_id, cron, time_zone, keep, verify, is_enabled)
       values (${id}, ${schedule}, 'nightly', ${randomUUIDv7()}, '0 2 * * *', 'UTC', ${tx.json({ last: 7, hourly: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0, min_days: 0 })}, 'HASHES', false)`
     await tx`insert into backup_run (tenant_id, schedule_id, due_at, ended_at) values (${id}, ${schedule}, now(), now())`
+    await tx`insert into consent_text (tenant_id, kind, version, texts) values (${id}, 'announcements', 1, ${tx.json({ en: { title: 'News', text: 'We write.' } })})`
+    await tx`insert into consent (tenant_id, account_id, kind, n, act, version) values (${id}, ${ownerId}, 'announcements', 1, 'GIVEN', 1)`
+    await tx`insert into account_restriction (tenant_id, account_id, ground) values (${id}, ${ownerId}, 'CLAIMS')`
+    await tx`insert into retention_rule (tenant_id, kind, days) values (${id}, 'TRASH', 60)`
+    await tx`insert into retention_run (tenant_id, id, kind, due_on, ended_at) values (${id}, ${randomUUIDv7()}, 'TRASH', '2027-03-01', now())`
     await tx`insert into outbox_watermark (tenant_id, tx) values (${id}, '3')`
     await tx`insert into ai_choice (tenant_id, model_id) values (${id}, ${randomUUIDv7()})`
     await tx`insert into ai_usage (tenant_id, day, tokens) values (${id}, now(), 47)`

@@ -94,6 +94,7 @@ test('the kind of each job is one that there is, and can be asked for', async ()
   const all: readonly (readonly [string, string, object])[] = [
     ['send_mail', 'recovery_code_used', { name: 'recovery_code_used' }],
     ['tell_administrators', 'password_closed', { name: 'password_closed' }],
+    ['tell_ai_notice', 'ai_model_changed', {}],
     ['send_invitation', 'invitation', {}],
     ['send_password_reset', 'password_reset', {}],
     ['send_address_confirmation', 'address_confirm', {}],

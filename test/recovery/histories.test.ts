@@ -11,6 +11,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { leaveGroups } from '../../src/core/areas/access/group-rows.ts'
 import { revokeToken } from '../../src/core/areas/auth/token/access-token.ts'
+import { recordObjection } from '../../src/core/areas/consents/acts.ts'
+import { restrictAccount } from '../../src/core/areas/identity/accounts/restricting.ts'
 import { endWithoutRole } from '../../src/core/areas/memberships/group-roles.ts'
 import { removeMembership } from '../../src/core/areas/memberships/membership.ts'
 import { addOperator, removeOperator } from '../../src/core/areas/operators/register.ts'
@@ -307,6 +309,44 @@ test('who was disabled is disabled again, with every token; who was let in again
   expect(await state()).toEqual({ gone: ['ACTIVE', 1], back: ['ACTIVE', 1] })
   expect((await reconcile()).done.map(({ what, id }) => [what, id])).toEqual([['account.disable', gone.accountId]])
   expect(await state()).toEqual({ gone: ['DISABLED', 0], back: ['ACTIVE', 1] })
+  expect((await reconcile()).done).toEqual([])
+})
+
+test('who was restricted, and what was withdrawn, is so again; what was ended or given since stays', async () => {
+  await takeBack(own.oracle, 'base')
+  forget()
+  const [{ tenantId }] = workspaces as [Workspace, Workspace, Workspace]
+  const [kept, freed] = [await plantAccount(own, tenantId), await plantAccount(own, tenantId)]
+  await keep(own.oracle, 'point')
+  const inside = <T>(work: Parameters<typeof own.installation.transaction<T>>[2]) =>
+    own.installation.transaction(actor, { tenantId }, work)
+  for (const { accountId } of [kept, freed]) {
+    await inside((ctx) => restrictAccount(ctx, { tenantId, accountId, ground: 'CLAIMS' }))
+    await inside((ctx) => recordObjection(ctx, { tenantId, accountId, processing: 'AI' }))
+  }
+  await inside((ctx) => restrictAccount(ctx, { tenantId, accountId: freed.accountId, ground: null }))
+  await inside(async (ctx) =>
+    ctx.recordObligation({
+      ...{ act: 'consent.given', tenant_id: tenantId, account_id: freed.accountId, kind: 'ai_content' },
+    }),
+  )
+  const state = async ({ accountId }: { accountId: string }) => {
+    const [row] = await own.oracle`
+      select (select ground from account_restriction where account_id = ${accountId}) as ground,
+             (select string_agg(kind || ' ' || act, ',') from consent where account_id = ${accountId}) as acts`
+    return [row?.['ground'], row?.['acts']]
+  }
+
+  await takeBack(own.oracle, 'point')
+  expect(await state(kept)).toEqual([null, null])
+  expect((await reconcile()).done.map(({ what, id }) => [what, id])).toEqual([
+    ['account.restrict', kept.accountId],
+    ['consent.withdraw', kept.accountId],
+  ])
+  expect([await state(kept), await state(freed)]).toEqual([
+    ['CLAIMS', 'ai_content WITHDRAWN'],
+    [null, null],
+  ])
   expect((await reconcile()).done).toEqual([])
 })
 

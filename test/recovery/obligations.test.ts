@@ -33,6 +33,14 @@ const written = {
     { act: 'account.disabled', tenant_id, account_id },
     { act: 'account.enabled', tenant_id, account_id },
   ],
+  restrictions: [
+    { act: 'account.restricted', tenant_id, account_id, ground: 'ACCURACY' },
+    { act: 'account.unrestricted', tenant_id, account_id },
+  ],
+  consents: [
+    { act: 'consent.withdrawn', tenant_id, account_id, kind: 'statistics' },
+    { act: 'consent.given', tenant_id, account_id, kind: 'statistics' },
+  ],
 } as const satisfies Record<string, readonly Obligation[]>
 
 /** Lines a second apart, in this order; those at `unsettled` without an outcome. */

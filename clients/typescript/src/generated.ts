@@ -1079,6 +1079,35 @@ export type NotificationLockedProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** This is for people; a service account has no such say. */
+export type PrivacyPersonOnlyProblem = {
+  readonly type: "urn:problem:svc:privacy.person_only"
+  readonly status: 409
+  readonly code: "privacy.person_only"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The text is another one by now: its version is {version}. */
+export type PrivacyTextChangedProblem = {
+  readonly type: "urn:problem:svc:privacy.text_changed"
+  readonly status: 409
+  readonly code: "privacy.text_changed"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The version that is current; 0: there is none. */
+    readonly version: number
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** Another group of the workspace has this name; case and accents do not count. */
 export type GroupNameTakenProblem = {
   readonly type: "urn:problem:svc:group.name_taken"
@@ -1787,6 +1816,22 @@ export type AiNoModelProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The account has not seen yet what is told of the model; its version is {version}. */
+export type AiNoticeDueProblem = {
+  readonly type: "urn:problem:svc:ai.notice_due"
+  readonly status: 409
+  readonly code: "ai.notice_due"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The version that is current; 0: there is none. */
+    readonly version: number
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The AI model did not answer ({reason}). */
 export type AiModelFailedProblem = {
   readonly type: "urn:problem:svc:ai.model_failed"
@@ -1797,6 +1842,19 @@ export type AiModelFailedProblem = {
     /** A code of what went wrong. */
     readonly reason: string
   }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Whoever wrote or last changed this item objects to AI, or is restricted: it is sent to no model. */
+export type AiObjectedProblem = {
+  readonly type: "urn:problem:svc:ai.objected"
+  readonly status: 409
+  readonly code: "ai.objected"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -2055,10 +2113,34 @@ export type AccountPreferencesUpdate = {
   readonly client?: Readonly<Record<string, unknown>> | null
 }
 
+export type AccountRestriction = {
+  /** The account. */
+  readonly account_id: string
+  /** Whether the account may only be stored. */
+  readonly is_restricted: boolean
+  /** Why; null: it is not restricted. */
+  readonly ground: "ACCURACY" | "UNLAWFUL" | "CLAIMS" | "OBJECTION" | null
+  /** Since when; null: it is not restricted. */
+  readonly since: string | null
+  /** The account that restricted it; null: none of the workspace, or it is not restricted. */
+  readonly by: string | null
+  /** Of the account. */
+  readonly version: number
+}
+
+export type AccountRestrictionSet = {
+  /** False: the restriction ends, and the person is told by mail. */
+  readonly restricted: boolean
+  /** Why; required with `restricted`, and refused without. */
+  readonly ground?: "ACCURACY" | "UNLAWFUL" | "CLAIMS" | "OBJECTION"
+  /** The request that asked for it. */
+  readonly request_id?: string
+}
+
 export type AccountWithoutProvider = {
   readonly id: string
-  /** The address. */
-  readonly email: string
+  /** The address, or the sign-in name; null: the account is restricted. */
+  readonly email: string | null
   /** The name that people see. */
   readonly display_name: string | null
   /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
@@ -2170,6 +2252,42 @@ export type AiModel = {
   readonly jurisdiction: "SELF_HOSTED" | "EEA" | "ADEQUACY" | "THIRD_COUNTRY"
   /** Whether the workspace has switched it on. */
   readonly chosen: boolean
+}
+
+export type AiNotice = {
+  /** Of what is told of the model; it moves with the model. 0: there was none. */
+  readonly version: number
+  /** Whether the account has still to see it; until then it asks the model nothing. */
+  readonly is_due: boolean
+  /** The version that it has seen last; null: none. */
+  readonly noticed_version: number | null
+  /** When; null: never. */
+  readonly noticed_at: string | null
+}
+
+export type AiNoticeModel = {
+  /** The name that people see. */
+  readonly display_name: string
+  /** Who runs the model. */
+  readonly processor: string
+  /** Where the processor is, in the eyes of data protection. */
+  readonly jurisdiction: "SELF_HOSTED" | "EEA" | "ADEQUACY" | "THIRD_COUNTRY"
+}
+
+export type AiNoticeSeen = {
+  /** Of the notice that was shown. */
+  readonly version: number
+}
+
+export type AiObjection = {
+  /** Whether the texts of the account go to no model. */
+  readonly is_objected: boolean
+  /** Since when; null: it does not object. */
+  readonly objected_at: string | null
+  /** The notice that one may object. */
+  readonly notice: AiNotice
+  /** The model that the workspace switched on; null: none that answers. */
+  readonly model: AiNoticeModel | null
 }
 
 export type AiProbeStep = {
@@ -2706,6 +2824,69 @@ export type ConnectedIdentity = {
   readonly connected_at: string
   /** When it was last used; null: never. */
   readonly last_used_at: string
+}
+
+export type Consent = {
+  /** What it is about: `announcements`, `statistics`, `ai_content`, or a kind of the workspace. */
+  readonly kind: string
+  /** CONSENT: not allowed until it is given. OBJECTION: allowed until it is withdrawn. */
+  readonly basis: "CONSENT" | "OBJECTION"
+  /** Of the text; 0: the workspace has written none. */
+  readonly version: number
+  /** The language of the text; null: there is none. */
+  readonly language: string | null
+  readonly title: string | null
+  /** What is agreed to; null: the workspace has written nothing. */
+  readonly text: string | null
+  /** SHA-256 of the title, two line feeds and the text, in hex. */
+  readonly sha256: string | null
+  /** LAPSED: it was given, and a text that renews has come since. WITHDRAWN of an OBJECTION: objected to. */
+  readonly state: "NONE" | "GIVEN" | "WITHDRAWN" | "LAPSED"
+  /** The version that was agreed to last; null: none. */
+  readonly given_version: number | null
+  /** When it was last given or withdrawn; null: never. */
+  readonly at: string | null
+}
+
+export type ConsentGiving = {
+  /** What it is about: `announcements`, `statistics`, `ai_content`, or a kind of the workspace. */
+  readonly kind: string
+  /** Of the text; 0: the workspace has written none. */
+  readonly version: number
+}
+
+export type ConsentText = {
+  /** What it is about: `announcements`, `statistics`, `ai_content`, or a kind of the workspace. */
+  readonly kind: string
+  readonly version: number
+  /** By language. */
+  readonly texts: Readonly<Record<string, {
+    readonly title: string
+    /** What people are asked to agree to. */
+    readonly text: string
+  }>>
+  /** When this version was written. */
+  readonly version_at: string
+  /** Accounts of which it is given now. */
+  readonly given: number
+  /** Accounts that have withdrawn it, or object. */
+  readonly withdrawn: number
+}
+
+export type ConsentTextSet = {
+  /** By language; at most 40. */
+  readonly texts: Readonly<Record<string, {
+    readonly title: string
+    /** What people are asked to agree to. */
+    readonly text: string
+  }>>
+  /** Whether what was given before has to be given again. Absent: `false`. */
+  readonly renews?: boolean
+}
+
+export type ConsentWithdrawal = {
+  /** What it is about: `announcements`, `statistics`, `ai_content`, or a kind of the workspace. */
+  readonly kind: string
 }
 
 export type Container = {
@@ -5440,6 +5621,59 @@ export type ResolvedQuotas = {
   }
 }
 
+export type RetentionPreview = {
+  /** Rows that are older than the days now. */
+  readonly would_go: number
+  /** Of the oldest of them; null: there is none. */
+  readonly oldest: string | null
+  /** Where they are, the largest numbers first, at most 100; empty for what is in no container. */
+  readonly per_container: readonly {
+    /** The hub or collection in which it lies. */
+    readonly container_id: string
+    /** Rows in it that are older. */
+    readonly count: number
+  }[]
+  /** What shortening the rule takes as `plan_hash`, for 15 minutes. */
+  readonly hash: string
+}
+
+export type RetentionRule = {
+  /** What the rule is about. */
+  readonly kind: "DONE_ITEMS" | "TRASH" | "TRAIL" | "EVENTS" | "RECORDS" | "ACCOUNTS" | "REQUESTS"
+  /** How long it is kept, in days; 0: for ever. */
+  readonly days: number
+  /** Who decided the days. */
+  readonly source: "PRODUCT" | "WORKSPACE"
+  /** When `next_days` takes the place of `days`; null: nothing is to change. */
+  readonly takes_effect_at: string | null
+  /** The shorter time that was decided; null: nothing is to change. */
+  readonly next_days: number | null
+  /** When the rule was last carried out, or was stopped; null: never. */
+  readonly last_run_at: string | null
+  readonly version: number
+}
+
+export type RetentionRuleSet = {
+  /** How long it is to be kept, in days; 0: for ever, where the kind allows that. */
+  readonly days: number
+  /** The `hash` of the preview of these days; shortening needs it, and so does letting go on what the brake stopped. */
+  readonly plan_hash?: string
+}
+
+export type RetentionRun = {
+  readonly id: string
+  /** What the rule is about. */
+  readonly kind: "DONE_ITEMS" | "TRASH" | "TRAIL" | "EVENTS" | "RECORDS" | "ACCOUNTS" | "REQUESTS"
+  /** When it began. */
+  readonly at: string
+  /** Rows that went; of DONE_ITEMS: items that were archived. */
+  readonly removed: number
+  /** Rows that a legal hold kept. */
+  readonly held: number
+  /** Whether the brake stopped it: it would have taken more than 1,000 rows and a fifth of the kind. */
+  readonly stopped: boolean
+}
+
 export type RevokedSessions = {
   /** How many sessions ended. */
   readonly sessions: number
@@ -5816,6 +6050,8 @@ export type Summary = {
   }
   /** Counted against ai_tokens_per_day. */
   readonly tokens: number
+  /** Entries that were left out, because whoever wrote or last changed them objects to AI, or is restricted. */
+  readonly excluded: number
 }
 
 export type Template = {
@@ -6511,7 +6747,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | IdentityProviderNoFreshSignInProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdentityProviderManyProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | IdentityProviderNoFreshSignInProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdentityProviderManyProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | PrivacyPersonOnlyProblem | PrivacyTextChangedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiNoticeDueProblem | AiModelFailedProblem | AiObjectedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -7044,6 +7280,43 @@ export interface Operations {
   markNotifications: (call: Call & {
     readonly body: NotificationsMark
   }) => Promise<UnreadCount>
+  /** What the own account may agree to, and what it has. `GET /privacy/consents` */
+  listConsents: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
+    readonly data: readonly Consent[]
+  }>
+  /** Withdraw a consent, or object. `POST /privacy/consents:withdraw` */
+  withdrawConsent: (call: Call & {
+    readonly body: ConsentWithdrawal
+  }) => Promise<Consent>
+  /** Agree to a text, or take an objection back. `POST /privacy/consents:give` */
+  giveConsent: (call: Call & {
+    readonly body: ConsentGiving
+  }) => Promise<Consent>
+  /** Write what people are asked to agree to. `PUT /privacy/consent-texts/{kind}` */
+  setConsentText: (call: Call & {
+    readonly params: {
+      /** What it is about. */
+      readonly kind: string
+    }
+    readonly body: ConsentTextSet
+    readonly ifMatch?: number | string
+  }) => Promise<ConsentText>
+  /** Whether the own account objects to AI, and what it has to know of the model. `GET /privacy/ai-objection` */
+  getAiObjection: (call?: Call & {}) => Promise<AiObjection>
+  /** Say that the notice about the model was seen. `POST /privacy/ai-objection:noticed` */
+  noteAiNotice: (call: Call & {
+    readonly body: AiNoticeSeen
+  }) => Promise<AiObjection>
+  /** Restrict what is done with the account of a person to storing it, or end that. `POST /accounts/{accountId}:restrict` */
+  setAccountRestriction: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+    readonly body: AccountRestrictionSet
+    readonly ifMatch?: number | string
+  }) => Promise<AccountRestriction>
   /** Who has which role on the workspace and in the containers that the caller sees, oldest first. `GET /memberships` */
   listMemberships: Paged<Call & {
     readonly query?: {
@@ -8173,6 +8446,46 @@ export interface Operations {
       readonly tenantId: string
     }
   }) => Promise<PurgeVerification>
+  /** How long the workspace keeps what it has: one rule for each kind. `GET /retention/rules` */
+  listRetentionRules: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
+    readonly data: readonly RetentionRule[]
+  }>
+  /** Decide how long the workspace keeps something: longer at once, shorter after a notice. `PUT /retention/rules/{kind}` */
+  setRetentionRule: (call: Call & {
+    readonly params: {
+      /** As it is listed. */
+      readonly kind: string
+    }
+    readonly body: RetentionRuleSet
+    readonly ifMatch?: number | string
+    readonly stepUp?: string
+  }) => Promise<RetentionRule>
+  /** What a rule would take now, with these days. `GET /retention/rules/{kind}/preview` */
+  previewRetentionRule: (call: Call & {
+    readonly params: {
+      /** As it is listed. */
+      readonly kind: string
+    }
+    readonly query?: {
+      /** Absent: the days that hold. */
+      readonly days?: number
+    }
+  }) => Promise<RetentionPreview>
+  /** What the rules have taken, newest first. `GET /retention/runs` */
+  listRetentionRuns: Paged<Call & {
+    readonly query?: {
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly RetentionRun[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, RetentionRun, false>
   /** The operator register. `GET /admin/operators` */
   listOperators: (call?: Call & {}) => Promise<{
     /** What was asked for. */
@@ -8730,6 +9043,13 @@ export const operations = {
   setNotificationPreference: {"method":"PUT","path":"/accounts/{accountId}/notification-preferences/{category}/{channel}","sends":"json"},
   listNotifications: {"method":"GET","path":"/accounts/me/notifications","reads":true,"paged":true},
   markNotifications: {"method":"POST","path":"/accounts/me/notifications:mark-read","sends":"json"},
+  listConsents: {"method":"GET","path":"/privacy/consents","reads":true},
+  withdrawConsent: {"method":"POST","path":"/privacy/consents:withdraw","sends":"json"},
+  giveConsent: {"method":"POST","path":"/privacy/consents:give","sends":"json"},
+  setConsentText: {"method":"PUT","path":"/privacy/consent-texts/{kind}","sends":"json"},
+  getAiObjection: {"method":"GET","path":"/privacy/ai-objection","reads":true},
+  noteAiNotice: {"method":"POST","path":"/privacy/ai-objection:noticed","sends":"json"},
+  setAccountRestriction: {"method":"POST","path":"/accounts/{accountId}:restrict","sends":"json"},
   listMemberships: {"method":"GET","path":"/memberships","reads":true,"paged":true},
   grantMembership: {"method":"POST","path":"/memberships","sends":"json","key":true},
   removeMembership: {"method":"DELETE","path":"/memberships/{membershipId}"},
@@ -8848,6 +9168,10 @@ export const operations = {
   listPurgeCertificates: {"method":"GET","path":"/retention/purge-certificates","reads":true,"paged":true},
   getPurgeCertificate: {"method":"GET","path":"/retention/purge-certificates/{tenantId}","reads":true},
   verifyPurgeCertificate: {"method":"GET","path":"/retention/purge-certificates/{tenantId}/verification","reads":true},
+  listRetentionRules: {"method":"GET","path":"/retention/rules","reads":true},
+  setRetentionRule: {"method":"PUT","path":"/retention/rules/{kind}","sends":"json"},
+  previewRetentionRule: {"method":"GET","path":"/retention/rules/{kind}/preview","reads":true},
+  listRetentionRuns: {"method":"GET","path":"/retention/runs","reads":true,"paged":true},
   listOperators: {"method":"GET","path":"/admin/operators","reads":true},
   addOperator: {"method":"POST","path":"/admin/operators","sends":"json"},
   removeOperator: {"method":"DELETE","path":"/admin/operators/{accountId}"},

@@ -5,6 +5,7 @@ import { auditHandlers } from '../areas/audit/handlers.ts'
 import { authHandlers } from '../areas/auth/handlers.ts'
 import { backupHandlers } from '../areas/backup/handlers.ts'
 import { commentsHandlers } from '../areas/comments/handlers.ts'
+import { consentsHandlers } from '../areas/consents/handlers.ts'
 import { containersHandlers } from '../areas/containers/handlers.ts'
 import { eventsHandlers } from '../areas/events/handlers.ts'
 import { groupsHandlers } from '../areas/groups/handlers.ts'
@@ -20,6 +21,7 @@ import { metaHandlers } from '../areas/meta/handlers.ts'
 import { notificationsHandlers } from '../areas/notifications/handlers.ts'
 import { operatorsHandlers } from '../areas/operators/handlers.ts'
 import { retentionHandlers } from '../areas/retention/handlers.ts'
+import { retentionRuleHandlers } from '../areas/retention-rules/handlers.ts'
 import { searchHandlers } from '../areas/search/handlers.ts'
 import { settingsHandlers } from '../areas/settings/handlers.ts'
 import { structureHandlers } from '../areas/structure/handlers.ts'
@@ -35,6 +37,7 @@ export const handlers: HandlersOf<Operations> = {
   ...authHandlers,
   ...backupHandlers,
   ...commentsHandlers,
+  ...consentsHandlers,
   ...containersHandlers,
   ...eventsHandlers,
   ...identityHandlers,
@@ -51,6 +54,7 @@ export const handlers: HandlersOf<Operations> = {
   ...notificationsHandlers,
   ...operatorsHandlers,
   ...retentionHandlers,
+  ...retentionRuleHandlers,
   ...settingsHandlers,
   ...structureHandlers,
   ...templatesHandlers,

@@ -1,5 +1,6 @@
 /** The register of every job that the worker knows: the jobs of all areas in one list. */
 
+import { aiJobs } from '../areas/ai/jobs.ts'
 import { authJobs } from '../areas/auth/jobs.ts'
 import { backupJobs } from '../areas/backup/jobs.ts'
 import { commentsJobs } from '../areas/comments/jobs.ts'
@@ -10,11 +11,13 @@ import { keyringJobs } from '../areas/keyring/jobs.ts'
 import { mailJobs } from '../areas/mail/jobs.ts'
 import { mediaJobs } from '../areas/media/jobs.ts'
 import { notificationsJobs } from '../areas/notifications/jobs.ts'
+import { retentionJobs } from '../areas/retention-runs/jobs.ts'
 import { tenantsJobs } from '../areas/tenants/jobs.ts'
 import { webhooksJobs } from '../areas/webhooks/jobs.ts'
 import type { RunnableJob } from '../kernel/transaction/runnable-job.ts'
 
 export const jobs: readonly RunnableJob[] = [
+  ...aiJobs,
   ...authJobs,
   ...backupJobs,
   ...commentsJobs,
@@ -25,6 +28,7 @@ export const jobs: readonly RunnableJob[] = [
   ...mailJobs,
   ...mediaJobs,
   ...notificationsJobs,
+  ...retentionJobs,
   ...tenantsJobs,
   ...webhooksJobs,
 ]

@@ -22,6 +22,7 @@ import {
   takesStepUp,
 } from '../contract/operation.ts'
 import { Problem, problemOf, refuse } from '../contract/problem.ts'
+import { uuid } from '../contract/vocabulary.ts'
 import { DatabaseUnavailable } from '../kernel/database/unavailable.ts'
 import { LedgerUnavailable } from '../kernel/ledger/ledger.ts'
 import { answerOf } from '../kernel/request/answer-shape.ts'
@@ -197,10 +198,12 @@ async function stepUp(
   if (until && !isServedWithoutFactor(operation.needs)) refuse('admin.operator_on_probation', { until })
   const isNeeded = needsStepUp(operation, received['body'], actor) && !isElevatedFor(operation, actor, received)
   if (request.stepUp === undefined && !isNeeded) return actor
-  const [target] = Object.keys(operation.params?.shape ?? {})
+  // What has no id, such as a rule by its kind, is no target: a proof for one target does not serve it.
+  const [named] = Object.keys(operation.params?.shape ?? {})
+  const target = named === undefined ? undefined : uuid.safeParse(received[named]).data
   await spendStepUp(installation, actor, request.stepUp, {
     operation: operation.id,
-    targetId: target === undefined ? undefined : (received[target] as string),
+    targetId: target,
   })
   return { ...actor, isProven: true }
 }

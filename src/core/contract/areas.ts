@@ -14,6 +14,7 @@ export const areaGroups = {
   People: {
     auth: 'Sign in, sessions, passwords, second factors, tokens and invitations.',
     identity: 'The accounts of the workspace, the own one, and the roles of accounts.',
+    privacy: 'What people agree and object to, and restrictions of accounts.',
   },
   Integrating: {
     webhooks: 'Targets that events are posted to, each delivery, and pulling events instead.',
@@ -23,7 +24,7 @@ export const areaGroups = {
   },
   Operating: {
     backup: 'Where archives of workspaces are written, and what lies there.',
-    retention: 'Legal holds, what a deletion takes with it, and what it removed.',
+    retention: 'How long things are kept, legal holds, what a deletion takes with it, and what it removed.',
     admin: 'For operators of the installation: workspaces, quotas, offers, settings, keys and the journal.',
   },
 } as const

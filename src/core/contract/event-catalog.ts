@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { aiEvents } from './ai/events.ts'
 import { identityEvents } from './auth/events.ts'
 import { commentEvents } from './comments/events.ts'
+import { consentEvents } from './consents/events.ts'
 import { containerEvents } from './containers/events.ts'
 import { nameOf } from './event.ts'
 import { groupEvents } from './groups/events.ts'
@@ -34,6 +35,7 @@ export const catalog = {
   ...notificationEvents,
   ...membershipEvents,
   ...groupEvents,
+  ...consentEvents,
   ...aiEvents,
   ...webhookEvents,
 }

@@ -50,6 +50,21 @@ const obligations = {
     z.strictObject({ act: z.literal('account.disabled'), tenant_id: uuid, account_id: uuid }),
     z.strictObject({ act: z.literal('account.enabled'), tenant_id: uuid, account_id: uuid }),
   ],
+  /** A restriction of an account, or its end: the last of an account counts. */
+  restrictions: [
+    z.strictObject({
+      act: z.literal('account.restricted'),
+      tenant_id: uuid,
+      account_id: uuid,
+      ground: z.enum(['ACCURACY', 'UNLAWFUL', 'CLAIMS', 'OBJECTION']),
+    }),
+    z.strictObject({ act: z.literal('account.unrestricted'), tenant_id: uuid, account_id: uuid }),
+  ],
+  /** A consent that was withdrawn, or an objection, and their ends: the last of an account and kind counts. */
+  consents: [
+    z.strictObject({ act: z.literal('consent.withdrawn'), tenant_id: uuid, account_id: uuid, kind: z.string() }),
+    z.strictObject({ act: z.literal('consent.given'), tenant_id: uuid, account_id: uuid, kind: z.string() }),
+  ],
 } as const
 
 export type ObligationName = keyof typeof obligations

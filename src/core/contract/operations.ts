@@ -41,9 +41,13 @@ import { notificationOperations } from './notifications/operations.ts'
 import { noticeOperations } from './operators/notice.ts'
 import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
+import { aiObjectionOperations } from './privacy/ai-objection.ts'
+import { consentOperations } from './privacy/consents.ts'
+import { restrictionOperations } from './privacy/restriction.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
 import { onlyProviderOperations, providerOperations, providerSignInOperations } from './providers/operations.ts'
 import { purgeOperations, retentionOperations } from './retention/operations.ts'
+import { ruleOperations } from './retention/rules.ts'
 import { searchOperations } from './search/operations.ts'
 import { secondFactorOperations } from './second-factor/operations.ts'
 import { settingsOperations } from './settings/operations.ts'
@@ -79,6 +83,9 @@ export const operations = {
   ...managedOperations,
   ...emergencyNoticeOperations,
   ...notificationOperations,
+  ...consentOperations,
+  ...aiObjectionOperations,
+  ...restrictionOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,
@@ -104,6 +111,7 @@ export const operations = {
   ...tenantOperations,
   ...retentionOperations,
   ...purgeOperations,
+  ...ruleOperations,
   ...operatorOperations,
   ...noticeOperations,
   ...identityProviderOperations,

@@ -48,6 +48,7 @@ const problemParams = {
   type: text.describe('The type that it has.'),
   until: moment.describe('When it ends.'),
   used: int64.describe('How much is used.'),
+  version: z.int().describe('The version that is current; 0: there is none.'),
   window_seconds: z.int().describe('The time that the limit counts, in seconds.'),
   withdraw_at: moment.describe('When the offer ends.'),
   workspace_count: z.int().describe('How many workspaces it concerns.'),

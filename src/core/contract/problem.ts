@@ -17,6 +17,7 @@ import { aiProblems } from './ai/problems.ts'
 import { authProblems } from './auth/problems.ts'
 import { backupProblems } from './backup/problems.ts'
 import { commentProblems } from './comments/problems.ts'
+import { consentProblems } from './consents/problems.ts'
 import { containerProblems } from './containers/problems.ts'
 import { groupProblems } from './groups/problems.ts'
 import { identityProblems } from './identity/problems.ts'
@@ -141,6 +142,7 @@ export const problems = {
   ...authProblems,
   ...identityProblems,
   ...notificationProblems,
+  ...consentProblems,
   ...mailProblems,
   'installation.recovering': {
     status: 503,

@@ -102,6 +102,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   credential: { export: { omitted: 'credentials' } },
   session: { export: { omitted: 'credentials' } },
   invitation: { export: { omitted: 'credentials' } },
+  retention_run: { export: { omitted: 'how runs of rules went' } },
+  retention_rule: { export: 'retention_rules', withheld: ['stopped_at', 'is_released'] },
   membership: { export: 'memberships', since: 'created_at', withheld: ['holder_id'] },
   legal_hold: {
     export: 'legal_holds',
@@ -110,6 +112,9 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   },
   address_confirmation: { export: { omitted: 'credentials' } },
   account_address: { export: 'account_addresses', since: 'created_at', withheld: ['held_fold'] },
+  consent: { export: 'consents', since: 'at' },
+  consent_text: { export: 'consent_texts' },
+  account_restriction: { export: 'account_restrictions' },
   notification_preference: { export: 'notification_preferences' },
   notification: { export: { omitted: 'messages; the trail has the history' } },
   notification_pending: { export: { omitted: 'messages of the next moments' } },

@@ -176,6 +176,7 @@ export async function retention(scene: Scene): Promise<void> {
   await show('listHolds', { tenant_id: tenantId, state: 'IN_FORCE' }, grace)
   await show('getDeletionPlan', { tenantId }, grace)
   await show('releaseHold', { holdId: hold.id }, grace)
+  await rules(scene)
   const server = await oidcProvider()
   scene.steady.rename(server.issuer, 'https://sso.acme.example')
   const provider = await ask(
@@ -193,6 +194,17 @@ export async function retention(scene: Scene): Promise<void> {
   await ask('offerProvider', { providerId: provider.id, body: { offered: true } })
   await show('getWithdrawalPlan', { providerId: provider.id }, grace)
   await certificates(scene)
+}
+
+/** Acme keeps its trash for a week only. */
+async function rules({ show, sql, tenantId }: Scene): Promise<void> {
+  await show('listRetentionRules')
+  const { hash } = await show('previewRetentionRule', { kind: 'TRASH', days: 7 })
+  await show('setRetentionRule', { kind: 'TRASH', body: { days: 7, plan_hash: hash } })
+  await sql`
+    insert into retention_run (tenant_id, id, kind, due_on, removed, ended_at)
+    values (${tenantId}, uuidv7(), 'RECORDS', now(), 12, now())`
+  await show('listRetentionRuns')
 }
 
 /** Globex leaves, and its time is over at once. */
@@ -294,6 +306,8 @@ export async function ai({ show, ask, steady, grace, hubId, collectionId }: Scen
     await show('chooseAiModel', at)
     await show('listAiModels')
     const item = await ask('createItem', { body: { container_id: collectionId, title: 'Write the press release' } })
+    const { notice } = await ask('getAiObjection')
+    await ask('noteAiNotice', { body: { version: notice.version } })
     await show('summarizeContainer', { containerId: hubId })
     await show('summarizeItem', { itemId: item.id })
     await show('unchooseAiModel', at)

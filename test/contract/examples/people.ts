@@ -258,3 +258,25 @@ async function groups({ show, ask, alan, collectionId }: Scene): Promise<void> {
   await show('addGroupMember', { ...at, accountId: alan.accountId })
   await show('deleteGroup', at)
 }
+
+/** What Acme asks its people, and what Ada says; Alan is restricted for a while. */
+export async function privacy({ show, ask, alan, grace }: Scene): Promise<void> {
+  const title = 'News about Acme'
+  const text = 'We mail you about once a month. You can withdraw this at any time.'
+  await show('setConsentText', { kind: 'announcements', body: { texts: { en: { title, text } } } })
+  await show('giveConsent', { body: { kind: 'announcements', version: 1 } })
+  await show('withdrawConsent', { body: { kind: 'announcements' } })
+  await show('listConsents')
+  await show('setAccountRestriction', { accountId: alan.accountId, body: { restricted: true, ground: 'ACCURACY' } })
+  const body = {
+    display_name: 'Small and fast',
+    processor: 'Models Ltd',
+    kind: 'NOOP',
+    base_url: 'https://models.example',
+    jurisdiction: 'EEA',
+  } as const
+  const { id } = await ask('offerAiProvider', { body }, grace)
+  await ask('chooseAiModel', { modelId: id })
+  const { notice } = await show('getAiObjection')
+  await show('noteAiNotice', { body: { version: notice.version } })
+}

@@ -25,6 +25,7 @@ const varying: Readonly<Record<string, unknown>> = {
   document: '{"format":"svc/purge-certificate/1","…":"…"}',
   duration_ms: 38,
   hash: '6526533023a42735',
+  plan_hash: '6526533023a42735',
   key_id: 'k20270301090000',
   last4: '0000',
   // Moved by chance, by the id of the schedule.

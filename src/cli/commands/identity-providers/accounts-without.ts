@@ -7,7 +7,7 @@ import { type Column, table } from '../../render/table.ts'
 type Row = Answer<typeof providerOperations.listAccountsWithoutProvider>['data'][number]
 
 const columns: readonly Column<Row>[] = [
-  { head: 'ADDRESS', cell: ({ email }) => email, whole: true },
+  { head: 'ADDRESS', cell: ({ email }) => email ?? '', whole: true },
   { head: 'NAME', cell: ({ display_name }) => display_name ?? '' },
   { head: 'ROLE', cell: ({ role }) => role ?? 'guest', whole: true },
   { head: 'PASSWORD', cell: ({ has_password }) => (has_password ? 'yes' : 'no') },

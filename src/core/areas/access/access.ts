@@ -29,21 +29,27 @@ import { hasWaited } from '../../kernel/database/waited.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { AccountActor } from '../../kernel/values/actor.ts'
 
-/** What a container decides itself, and what a collection takes from its hub. */
+/** What a container decides itself, and what it takes from its hub, or from the workspace. */
 export type PolicyColumns = ContainerPolicies & {
   readonly [Name in keyof ContainerPolicies as `hub_${Name}`]: ContainerPolicies[Name]
 }
 
 /** The columns of `PolicyColumns`, of the container `c` and its hub `h`. */
-const policyColumns = ({ part }: Pick<Tx, 'part'>): Part => part`
+const policyColumns = (tx: Pick<Tx, 'part'>, tenantId: string): Part => tx.part`
   c.trash_days, c.archive_done_after_days, c.delete_role, c.comment_role, c.complete_needs_children, c.complete_children,
-  c.auto_assign_group_id, ${hubPolicyColumns({ part })}`
+  c.auto_assign_group_id, ${hubPolicyColumns(tx, tenantId)}`
 
-/** Those of the hub `h` alone. */
-export const hubPolicyColumns = ({ part }: Pick<Tx, 'part'>): Part => part`
-  h.trash_days as hub_trash_days, h.archive_done_after_days as hub_archive_done_after_days, h.delete_role as hub_delete_role,
+/** Those of the hub `h`; behind it stands what the workspace decides by its rules of retention. */
+export const hubPolicyColumns = (tx: Pick<Tx, 'part'>, tenantId: string): Part => tx.part`
+  coalesce(h.trash_days, ${daysOfRule(tx, tenantId, 'TRASH')}) as hub_trash_days,
+  coalesce(h.archive_done_after_days, ${daysOfRule(tx, tenantId, 'DONE_ITEMS')}) as hub_archive_done_after_days,
+  h.delete_role as hub_delete_role,
   h.comment_role as hub_comment_role, h.complete_needs_children as hub_complete_needs_children,
   h.complete_children as hub_complete_children, h.auto_assign_group_id as hub_auto_assign_group_id`
+
+/** The days that the workspace decided; null: none (areas/retention-rules). Its id is a value: the statement may lock `c`. */
+const daysOfRule = ({ part }: Pick<Tx, 'part'>, tenantId: string, kind: 'TRASH' | 'DONE_ITEMS'): Part =>
+  part`(select r.days from retention_rule r where r.tenant_id = ${tenantId} and r.kind = ${kind})`
 
 /** A container as a rule needs it: its row, the state that it takes from its hub, and the caller's role in it. */
 export type ContainerRow = PolicyColumns & {
@@ -222,7 +228,7 @@ async function findContainer(ctx: Ctx, containerId: Part, lock?: Lock): Promise<
   const rows = await tx<FoundRow[]>`
     select f.*, ${hasWaited(tx)} as has_waited from (
       select c.id, c.kind, c.parent_id, c.name, c.description, c.rank, c.is_private, c.archived_at, c.deleted_at,
-             c.created_at, c.updated_at, c.version, ${policyColumns(tx)},
+             c.created_at, c.updated_at, c.version, ${policyColumns(tx, tenantId)},
              (c.archived_at is not null or h.archived_at is not null) as is_archived,
              h.id as hub_id, h.deleted_at is not null as is_parent_deleted, coalesce(h.is_private, false) as is_hub_private,
              m.role as held_role, m.container_id as held_in
@@ -261,15 +267,19 @@ export function roleIn(general: Role | undefined, place: Place, held: readonly H
 export const highestOf = (held: readonly (Role | null | undefined)[]): Role | undefined =>
   held.filter((one) => one !== null && one !== undefined).sort((a, b) => rankOf[b] - rankOf[a])[0]
 
-/** What the container decides, or its hub, or the product. */
+/** What the container decides, or its hub, or the workspace, or the product. */
 export function effectivePolicies(row: PolicyColumns): EffectivePolicies {
   const decided = policyNames.map((name) => [name, row[name] ?? row[`hub_${name}`] ?? productPolicies[name]])
   return Object.fromEntries(decided) as EffectivePolicies
 }
 
 /** For how many days the trash of the container `c`, whose hub is `h`, is kept: for a statement that reads many. 0: for ever. */
-export const trashDaysOf = (tx: Pick<Tx, 'part'>): Part =>
-  tx.part`coalesce(c.trash_days, h.trash_days, ${productPolicies.trash_days})`
+export const trashDaysOf = (tx: Pick<Tx, 'part'>, tenantId: string): Part =>
+  tx.part`coalesce(c.trash_days, h.trash_days, ${daysOfRule(tx, tenantId, 'TRASH')}, ${productPolicies.trash_days})`
+
+/** The same of what is done and stays on the board. */
+export const archiveDaysOf = (tx: Pick<Tx, 'part'>, tenantId: string): Part => tx.part`
+  coalesce(c.archive_done_after_days, h.archive_done_after_days, ${daysOfRule(tx, tenantId, 'DONE_ITEMS')}, ${productPolicies.archive_done_after_days})`
 
 const isGone = ({ deleted_at, is_parent_deleted }: ContainerRow) => deleted_at !== null || is_parent_deleted
 

@@ -7,6 +7,7 @@ import type { Part } from '../../kernel/database/statement.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { highestOf, roleIn } from './access.ts'
+import { isRestrictedFor } from './restriction.ts'
 
 export interface AccountAccess {
   readonly state: AccountState
@@ -48,7 +49,10 @@ export const hasAccess = (
     m.container_id = c.id or m.container_id = c.parent_id and not c.is_private
     or m.container_id is null and (m.role = 'OWNER' or not (c.is_private or coalesce(h.is_private, false)))))`
 
-/** The same of several accounts, by their ids; without those that the workspace does not have. */
+/**
+ * The same of several accounts, by their ids; without those that the workspace does not have. A restricted account has no role here:
+ * nobody assigns or mentions it (restriction.ts).
+ */
 export async function accessOfEach(
   ctx: Ctx,
   containerId: Part,
@@ -62,7 +66,7 @@ export async function accessOfEach(
     join container c on c.tenant_id = a.tenant_id and c.id = ${containerId}
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
     left join membership m on m.tenant_id = a.tenant_id and m.holder_id = any (${ownHolders(ctx.tx)})
-      and (m.container_id is null or m.container_id in (c.id, c.parent_id))
+      and not ${isRestrictedFor(ctx)} and (m.container_id is null or m.container_id in (c.id, c.parent_id))
     where a.tenant_id = ${tenantId} and a.id in ${ctx.tx.list(accountIds)}`
   const byAccount = Map.groupBy(rows, ({ account_id }) => account_id)
   return new Map([...byAccount].map(([id, found]) => [id, accessIn(found)]))

@@ -11,9 +11,11 @@
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { type Actor, isAccount } from '../../kernel/values/actor.ts'
-import { type Completion, type Question, refusalOfModel } from './adapter.ts'
+import { demandNoticed } from '../consents/ai-notice.ts'
+import { type Completion, refusalOfModel } from './adapter.ts'
 import { modelInUse, type SeenModel } from './models.ts'
 import { openAdapter } from './open-adapter.ts'
+import type { Composed } from './question.ts'
 import { boundOf, type Reservation, reserveTokens, settleTokens } from './token-budget.ts'
 
 export interface Told {
@@ -21,25 +23,28 @@ export interface Told {
   readonly model: SeenModel
   /** As counted against the quota. */
   readonly tokens: number
+  /** Lines that were left out for the sake of whoever objects. */
+  readonly excluded: number
 }
 
 /**
- * Composes a question from the workspace's rows and asks it. Refuses tenant_suspended, ai.no_model,
+ * Composes a question from the workspace's rows and asks it. Refuses tenant_suspended, ai.no_model, ai.notice_due,
  * quota.exceeded, ai.model_failed, secret.unavailable, and what `compose` refuses.
  */
 export async function askModel(
   installation: Installation,
   actor: Actor,
-  compose: (ctx: Ctx, tenantId: string) => Promise<Question>,
+  compose: (ctx: Ctx, tenantId: string) => Promise<Composed>,
 ): Promise<Told> {
   if (!isAccount(actor)) throw new Error('models answer a workspace’s people only')
   const { tenantId } = actor
   const prepared = await installation.transaction(actor, { tenantId, admits: true }, async (ctx) => {
-    const question = await compose(ctx, tenantId)
+    const { question, excluded } = await compose(ctx, tenantId)
     const model = await modelInUse(ctx, tenantId)
-    return { question, model, reservation: await reserveTokens(ctx, tenantId, boundOf(question)) }
+    await demandNoticed(ctx, model.seen)
+    return { question, excluded, model, reservation: await reserveTokens(ctx, tenantId, boundOf(question)) }
   })
-  const { question, model, reservation } = prepared
+  const { question, excluded, model, reservation } = prepared
   const settle = (reported: Completion['tokens']) => settled(installation, actor, reservation, reported)
   const called = openAdapter(installation, model.opened).then((adapter) => adapter.complete(question))
   const { text, tokens } = await called.catch(async (error: unknown) => {
@@ -47,7 +52,7 @@ export async function askModel(
     return refusalOfModel(error)
   })
   await settle(tokens)
-  return { text, model: model.seen, tokens: tokens ?? reservation.tokens }
+  return { text, model: model.seen, tokens: tokens ?? reservation.tokens, excluded }
 }
 
 /** Also settles for a workspace that was suspended meanwhile, because the tokens were used. */

@@ -16,9 +16,11 @@ import type { Jurisdiction } from '../../contract/settings/defaults.ts'
 import { installationScope } from '../../contract/vocabulary.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { openSealed } from '../../kernel/transaction/sealed-values.ts'
+import { tellOf } from '../consents/ai-notice.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { OpenedModel } from './adapter.ts'
 import { allowedBy } from './jurisdictions.ts'
+import { tellEverybody } from './notice-mails.ts'
 
 /** What a workspace sees of a model. */
 export interface SeenModel {
@@ -62,6 +64,7 @@ export async function chooseAiModel(
     where ai_choice.model_id <> excluded.model_id`
   const chosen = { ...model, chosen: true }
   if (changed.count > 0) await ctx.record('ai.model.switched_on', chosen)
+  if (changed.count > 0) await tellEverybody(ctx, tenantId, await tellOf(ctx, tenantId, model))
   return chosen
 }
 
@@ -91,6 +94,14 @@ export interface ModelInUse {
 }
 
 type ModelRow = SeenModel & Omit<OpenedModel, 'apiKey'> & { readonly has_api_key: boolean }
+
+/** The model that the workspace in force has switched on, if it answers: as it is seen. */
+export async function findModelInUse(ctx: Ctx, tenantId: string): Promise<SeenModel | undefined> {
+  const chosen = await readChoice(ctx, tenantId)
+  if (chosen === undefined) return undefined
+  const models = await ctx.asInstallation(() => readAllowed(ctx))
+  return models.find(({ id }) => id === chosen)
+}
 
 /** The model that the workspace in force has switched on. Refuses ai.no_model, secret.unavailable. */
 export async function modelInUse(ctx: Ctx, tenantId: string): Promise<ModelInUse> {

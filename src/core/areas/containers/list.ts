@@ -26,7 +26,7 @@ export async function listContainers(ctx: Ctx, query: Query): Promise<Answer<typ
            hub_trash_days, hub_archive_done_after_days, hub_delete_role, hub_comment_role, hub_complete_needs_children,
            hub_complete_children, hub_auto_assign_group_id
     from (
-      select c.*, h.archived_at as hub_archived_at, ${hubPolicyColumns(tx)},
+      select c.*, h.archived_at as hub_archived_at, ${hubPolicyColumns(tx, tenantId)},
              c.deleted_at is null and h.deleted_at is null as is_there,
              count(*) filter (where c.deleted_at is null) over (partition by c.parent_id order by c.rank)::int
                - (c.deleted_at is null)::int as position

@@ -1,7 +1,9 @@
 /**
  * Policies of a container.
  *
- *    collection ──null──▶ hub ──null──▶ product
+ *    collection ──null──▶ hub ──null──▶ workspace ──▶ product
+ *
+ * The workspace decides the days of two of them, by its rules of retention (areas/retention-rules).
  *
  * They are read with the container, so a change holds from the next request on, also for what was deleted before.
  * Spec: items 1, N25; docs/decisions/0205.

@@ -6,15 +6,19 @@
  * event that its cursor would have found. A pull begins after the watermark: it no longer answers
  * events that stay only for a delivery.
  *
+ * A workspace may decide a narrower window, which its nightly run sees to (areas/retention-runs).
+ *
  * Events are found by their ids, which begin with the time of their creation. Spec: Webhooks and
  * event pull, rule 6 (the window); decisions 5.
  */
 import { z } from 'zod'
-import { asPurgeOf } from '../../kernel/database/roles.ts'
+import { asPurgeOf, asTenant } from '../../kernel/database/roles.ts'
+import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { firstId } from '../../kernel/transaction/page.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { firstEventOf } from '../retention-rules/doomed.ts'
 
 const sweeper = { kind: 'SYSTEM', job: 'sweep_outbox' } as const
 /** Events removed in one transaction, so that no transaction lasts long. */
@@ -63,23 +67,35 @@ async function hasOld({ tx, config }: Ctx, tenantId: string): Promise<boolean> {
 
 /** The smallest id within the window: the UUIDv7 of the window's start, with all other bits 0. */
 export const oldestKept = ({ tx, config }: Pick<Ctx, 'tx' | 'config'>) =>
-  tx.part`(lpad(to_hex((date_part('epoch', now() - make_interval(days => ${config.outboxDays})) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`
+  firstEventOf(tx, tx.part`now() - make_interval(days => ${config.outboxDays})`)
 
 async function sweepWorkspace(installation: Installation, tenantId: string): Promise<void> {
   let removed = batch
   while (removed === batch)
-    removed = await installation.transaction(sweeper, { tenantId }, (ctx) => removeBatch(ctx, tenantId))
+    removed = await installation.transaction(sweeper, { tenantId }, (ctx) =>
+      removeOld(ctx, tenantId, oldestKept(ctx), batch),
+    )
 }
 
-/** Removes a batch, moves the watermark, and answers how many events were removed. */
-async function removeBatch(ctx: Ctx, tenantId: string): Promise<number> {
+/**
+ * Removes at most `size` events of before a moment, which is an expression, and answers how many: for a workspace whose window is
+ * narrower. It acts as the workspace before and behind.
+ */
+export async function removeEventsBefore(ctx: Ctx, tenantId: string, moment: Part, size: number): Promise<number> {
+  const removed = await removeOld(ctx, tenantId, firstEventOf(ctx.tx, moment), size)
+  void ctx.tx.switch(asTenant(tenantId))
+  return removed
+}
+
+/** Removes events with ids below this one, moves the watermark, and answers how many were removed. As the purge. */
+async function removeOld(ctx: Ctx, tenantId: string, edge: Part, size: number): Promise<number> {
   void ctx.tx.switch(asPurgeOf(tenantId))
   const [row] = await ctx.tx<{ count: number }[]>`
     with old as (
       select e.id from outbox_event e
-      where e.tenant_id = ${tenantId} and e.id < ${oldestKept(ctx)}
+      where e.tenant_id = ${tenantId} and e.id < ${edge}
         and not exists (select from delivery d where d.tenant_id = ${tenantId} and d.event_id = e.id and d.finished_at is null)
-      order by e.id limit ${batch}),
+      order by e.id limit ${size}),
     removed as (delete from outbox_event e using old where e.tenant_id = ${tenantId} and e.id = old.id returning e.tx, e.seq),
     moved as (
       insert into outbox_watermark (tenant_id, tx, seq)

@@ -5,6 +5,7 @@ import type { managedOperations } from '../../contract/identity/managed.ts'
 import type { emergencyNoticeOperations } from '../../contract/identity/notices.ts'
 import type { identityOperations } from '../../contract/identity/operations.ts'
 import type { preferenceOperations } from '../../contract/identity/preferences.ts'
+import type { restrictionOperations } from '../../contract/privacy/restriction.ts'
 import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
 import { addAddress } from '../auth/addresses/adding.ts'
 import { removeAddress } from '../auth/addresses/changing.ts'
@@ -14,6 +15,7 @@ import { inviteAccount, renewInvitation } from './accounts/inviting.ts'
 import { getAccount, listAccounts } from './accounts/list.ts'
 import { createManagedAccount, issueStartPassword, prepareStartPassword } from './accounts/managed.ts'
 import { changePreferences } from './accounts/preferences.ts'
+import { setAccountRestriction } from './accounts/restricting.ts'
 import { listEmergencyNotices } from './notices.ts'
 import { getOwnAccount } from './own-account.ts'
 
@@ -26,6 +28,7 @@ export const identityHandlers = {
   disableAccount,
   enableAccount,
   disconnectIdentity,
+  setAccountRestriction,
   changePreferences,
   addAddress,
   removeAddress,
@@ -38,5 +41,6 @@ export const identityHandlers = {
     typeof preferenceOperations &
     typeof addressOperations &
     typeof emergencyNoticeOperations &
-    typeof managedOperations
+    typeof managedOperations &
+    typeof restrictionOperations
 >

@@ -26,10 +26,12 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
   const dates = body.due_at === undefined ? datesOf(item) : dueOf(item, body.due_at)
   const changed = changedMembers(item, { title, description, ...dates })
   if (changed.length === 0) return item
+  const { tenantId, accountId } = ctx.account
+  const isReworded = title !== item.title || description !== item.description
 
   void ctx.tx`
-    update item set title = ${title}, description = ${description}, ${columnsOf(ctx, dates)}, updated_at = now(), version = version + 1
-    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
+    update item set title = ${title}, description = ${description}, text_by = case when ${isReworded} then ${accountId}::uuid else text_by end, ${columnsOf(ctx, dates)}, updated_at = now(), version = version + 1
+    where tenant_id = ${tenantId} and id = ${itemId}`
   if (title !== item.title) keyTitle(ctx, itemId, title)
 
   return recorded(ctx, locked, { title, description, ...dates }, 'work.item.changed', { members: changed })

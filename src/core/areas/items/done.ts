@@ -7,7 +7,6 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { productPolicies } from '../../contract/containers/policies.ts'
 import type { Item } from '../../contract/items/operations.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Part } from '../../kernel/database/statement.ts'
@@ -16,6 +15,10 @@ import type { Installation } from '../../kernel/transaction/installation.ts'
 import { firstId } from '../../kernel/transaction/page.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { workspacesThat } from '../../kernel/transaction/workspaces.ts'
+import { archiveDaysOf } from '../access/access.ts'
+import { mayGo } from '../retention-rules/brake.ts'
+import { doneBefore } from '../retention-rules/doomed.ts'
+import { dayOf, noteTaken } from '../retention-rules/run-row.ts'
 import { archiveBranch } from './archive.ts'
 import { representation } from './item.ts'
 import { trustedTime } from './trusted-time.ts'
@@ -42,20 +45,25 @@ export const archiveDone = defineJob({
   },
 })
 
-/** Whether a container of the workspace archives by time. */
+/** Whether the workspace, or a container of it, archives by time. */
 async function decides({ tx }: Ctx, tenantId: string): Promise<boolean> {
   const [row] = await tx<{ found: boolean }[]>`
-    select exists (select from container where tenant_id = ${tenantId} and archive_done_after_days > 0 and deleted_at is null) as found`
+    select exists (select from container where tenant_id = ${tenantId} and archive_done_after_days > 0 and deleted_at is null)
+        or exists (select from retention_rule where tenant_id = ${tenantId} and kind = 'DONE_ITEMS' and days > 0) as found`
   return row?.found === true
 }
 
 async function archiveIn(installation: Installation, tenantId: string, trusted: Date, until: number): Promise<void> {
   try {
+    const on = await installation.transaction(worker, { tenantId, admits: true }, (ctx) =>
+      askBrake(ctx, tenantId, trusted),
+    )
+    if (on === undefined) return
     for (let after: string | undefined = firstId; after !== undefined && performance.now() < until; ) {
       const began = performance.now()
       const from: string = after
       after = await installation.transaction(worker, { tenantId, admits: true }, (ctx) =>
-        archivePortion(ctx, tenantId, trusted, from),
+        archivePortion(ctx, tenantId, { trusted, from, on }),
       )
       await pause(Math.min(performance.now() - began, 100))
     }
@@ -64,13 +72,28 @@ async function archiveIn(installation: Installation, tenantId: string, trusted: 
   }
 }
 
+/** The workspace's day; undefined where the brake holds it: nothing is archived. */
+async function askBrake(ctx: Ctx, tenantId: string, trusted: Date): Promise<string | undefined> {
+  const { tx } = ctx
+  const on = await dayOf(ctx, tenantId, trusted)
+  const due = tx.part`(${trusted}::timestamptz - make_interval(days => nullif(${archiveDaysOf(tx, tenantId)}, 0)))`
+  const doomed = doneBefore(tx, tenantId, due, tx.part`true`)
+  return (await mayGo(ctx, tenantId, { kind: 'DONE_ITEMS', on, doomed })) ? on : undefined
+}
+
+interface Portion {
+  readonly trusted: Date
+  readonly from: string
+  readonly on: string
+}
+
 /** Archives items of the containers from an id on, and answers where to go on; undefined behind the last one. */
-async function archivePortion(ctx: Ctx, tenantId: string, trusted: Date, from: string): Promise<string | undefined> {
+async function archivePortion(ctx: Ctx, tenantId: string, { trusted, from, on }: Portion): Promise<string | undefined> {
   const { tx } = ctx
   const [container] = await tx<{ id: string; due: string }[]>`
-    select c.id, (${trusted}::timestamptz - make_interval(days => ${daysOf(ctx)}))::text as due
+    select c.id, (${trusted}::timestamptz - make_interval(days => ${archiveDaysOf(tx, tenantId)}))::text as due
     from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    where c.tenant_id = ${tenantId} and c.id >= ${from}::uuid and c.kind = 'COLLECTION' and ${daysOf(ctx)} > 0
+    where c.tenant_id = ${tenantId} and c.id >= ${from}::uuid and c.kind = 'COLLECTION' and ${archiveDaysOf(tx, tenantId)} > 0
       and c.deleted_at is null and h.deleted_at is null and c.archived_at is null and h.archived_at is null
     order by c.id limit 1 for share of c`
   if (!container) return undefined
@@ -87,6 +110,7 @@ async function archivePortion(ctx: Ctx, tenantId: string, trusted: Date, from: s
   const items = await lockDue(ctx, tenantId, found, isDue)
   const [row] = await tx<{ now: string }[]>`select now()`
   for (const item of items) await archiveBranch(ctx, tenantId, { item, now: row?.now ?? '' }, [], { by: 'time' })
+  await noteTaken(ctx, tenantId, { kind: 'DONE_ITEMS', on, removed: items.length })
   // Those that somebody changed meanwhile are come to by the next run.
   return items.length > 0 ? container.id : behind(container.id)
 }
@@ -107,9 +131,6 @@ async function lockDue(ctx: Ctx, tenantId: string, found: readonly { id: string 
       select from item k where k.tenant_id = ${tenantId} and k.parent_id = i.id and k.deleted_at is null and k.archived_at is null)
     order by i.id`
 }
-
-const daysOf = ({ tx }: Ctx): Part =>
-  tx.part`coalesce(c.archive_done_after_days, h.archive_done_after_days, ${productPolicies.archive_done_after_days})`
 
 /** The least id behind this one. */
 function behind(id: string): string {

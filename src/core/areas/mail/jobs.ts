@@ -25,6 +25,7 @@ import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-j
 import type { SystemActor } from '../../kernel/values/actor.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { dateNow } from '../../kernel/values/time.ts'
+import { isRestricted } from '../access/restriction.ts'
 import { administratorsOf } from '../access/workspace-role.ts'
 import { sweepMailFolder } from './folder.ts'
 import { kindOf, type MailName, mailNames } from './kinds.ts'
@@ -56,6 +57,19 @@ export const tellAdministrators = defineJob({
     })
   },
 })
+
+/**
+ * Queues a mail to each OWNER of the workspace, of a kind that goes to administrators: what an OWNER alone decides. The workspace's
+ * role is in force.
+ */
+export async function tellOwners(ctx: Ctx, mail: z.output<typeof notice>): Promise<void> {
+  const { tenantId } = mail
+  const owners = await ctx.tx<{ account_id: string }[]>`
+    select a.id as account_id from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
+    where m.tenant_id = ${tenantId} and m.container_id is null and m.role = 'OWNER' and a.state = 'ACTIVE' and a.email is not null
+    order by a.id`
+  for (const { account_id } of owners) await ctx.enqueue(sendMail, { ...mail, accountId: account_id })
+}
 
 /** Each of these mails has its notification, which names the kind of the mail. */
 async function showAdministrators({ tx }: Ctx, { tenantId, noticeId, name }: z.output<typeof notice>): Promise<void> {
@@ -136,7 +150,8 @@ async function readForMail(
   }: { readonly tenantId: string; readonly accountId: string; readonly addressId: string | undefined },
   { id, name }: { readonly id: string; readonly name: MailName },
 ): Promise<ForMail | undefined> {
-  const { to } = kindOf(name)
+  // What warns goes to a restricted account, too, and so does what is about itself.
+  const { to, warns } = kindOf(name)
   const isForAdministrators = to === 'administrators'
   return installation.transaction(sender, { tenantId, readOnly: true }, async (ctx) => {
     const { tx } = ctx
@@ -147,7 +162,7 @@ async function readForMail(
         left join account_address d on d.tenant_id = a.tenant_id and d.account_id = a.id and d.id = ${addressId ?? null}
         where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE'
         and (a.email is not null and ${addressId ?? null}::uuid is null or d.id is not null)
-        and (not ${isForAdministrators} or a.id in (${administratorsOf(tx, tenantId)}))`,
+        and (not ${isForAdministrators} or a.id in (${administratorsOf(tx, tenantId)}) and (${warns === true} or not ${isRestricted(tx)}))`,
       tx<Place[]>`select display_name, default_locale, default_time_zone from tenant where id = ${tenantId}`,
       tx<{ params: Record<string, unknown> }[]>`
         select params from audit_entry where tenant_id = ${tenantId} and id = ${id}`,

@@ -17,9 +17,11 @@ import * as identityProvider from './texts/identity-provider.ts'
 import * as invitation from './texts/invitation.ts'
 import type { InEveryLanguage } from './texts/language.ts'
 import * as notification from './texts/notification.ts'
+import * as objections from './texts/objections.ts'
 import * as operators from './texts/operators.ts'
 import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
+import * as retention from './texts/retention.ts'
 import * as secondFactor from './texts/second-factor.ts'
 
 export interface MailKind {
@@ -206,6 +208,30 @@ const mailKinds = {
     when: 'the same, of a schedule of the installation',
     texts: backupSchedules.failingOf,
     reads: ['failures'],
+  },
+  restriction_ended: {
+    to: 'account',
+    when: 'the restriction of the account is about to end',
+    texts: objections.restrictionEnded,
+  },
+  ai_model_changed: {
+    to: 'account',
+    when: 'the workspace switched on an AI model, or what is told of its model changed; to everybody',
+    texts: objections.aiModel,
+    reads: ['model', 'processor', 'jurisdiction'],
+  },
+  retention_shortened: {
+    to: 'administrators',
+    when: 'somebody decided that the workspace keeps something for a shorter time; it takes effect some days later',
+    texts: retention.shortened,
+    reads: ['kind', 'days', 'next_days'],
+    warns: true,
+  },
+  retention_stopped: {
+    to: 'administrators',
+    when: 'a rule of retention would have taken more than 1,000 rows and a fifth of what there is, and was stopped; to OWNERs alone',
+    texts: retention.stopped,
+    reads: ['kind', 'would_go'],
   },
 } as const satisfies Readonly<Record<string, MailKind>>
 

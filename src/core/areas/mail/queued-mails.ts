@@ -60,12 +60,13 @@ const columns = (ctx: Ctx): Part => ctx.tx.part`
 /** The words of mailJobs (kernel/database/queue-schema.ts), as its indexes have them. */
 const isMail = ({ tx }: Ctx): Part =>
   tx.part`name in ('send_mail', 'send_invitation', 'send_password_reset', 'send_address_confirmation', 'send_notification',
-  'tell_administrators')`
+  'tell_administrators', 'tell_ai_notice')`
 
 /** The payload names the kind, or the job sends one kind alone; test/mail/queued-mails.test.ts holds the words to the kinds. */
 const kindOfRow = ({ tx }: Ctx): Part => tx.part`
   case name when 'send_invitation' then 'invitation' when 'send_password_reset' then 'password_reset'
             when 'send_address_confirmation' then 'address_confirm'
+            when 'tell_ai_notice' then 'ai_model_changed'
             when 'send_notification' then case data ->> 'form' when 'DAILY' then 'digest' else 'notification' end
             else data ->> 'name' end`
 

@@ -12,6 +12,7 @@ import type { Installation } from '../../kernel/transaction/installation.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { dateNow } from '../../kernel/values/time.ts'
 import { isSeenByAccount } from '../access/account-access.ts'
+import { isRestricted } from '../access/restriction.ts'
 import { composeMail, type Place, type Recipient } from '../mail/message.ts'
 import { deliver } from '../mail/transport.ts'
 
@@ -102,6 +103,7 @@ interface PersonRow {
   /** Whether the address gets what concerns the own ways in alone: it is a further one, or nobody has confirmed it. */
   readonly is_for_security: boolean
   readonly removed_at: string | null
+  readonly is_restricted: boolean
 }
 
 /**
@@ -118,6 +120,7 @@ const readForMail = (
         select display_name, default_locale, default_time_zone from tenant where id = ${tenantId} and state = 'ACTIVE'`,
       tx<PersonRow[]>`
         select coalesce(d.email, a.email) as email, a.display_name as name, p.locale, p.time_zone, d.removed_at,
+               ${isRestricted(tx)} as is_restricted,
                ${addressId !== undefined} or exists (
                  select from account_address o
                  where o.tenant_id = a.tenant_id and o.account_id = a.id and o.is_primary and o.confirmed_at is null) as is_for_security
@@ -140,6 +143,8 @@ const readForMail = (
         order by n.at, n.id`,
     ])
     if (!place || !person) return undefined
+    // Of a restricted account nothing is done but storing it: its own security it is told all the same.
+    const told = person.is_restricted ? rows.filter(({ category }) => category === 'SECURITY') : rows
     return {
       place: {
         ...place,
@@ -147,7 +152,7 @@ const readForMail = (
         default_time_zone: person.time_zone ?? place.default_time_zone,
       },
       recipient: { accountId, name: person.name, address: person.email, addressId },
-      rows: rows
+      rows: told
         .filter((row) => !person.is_for_security || isForFormer(row, person))
         .map((row) => ({ ...row, title: row.title ?? place.display_name })),
     }

@@ -15,6 +15,12 @@ const Summary = z
     summary: z.string().describe("in the workspace's language; empty where the model is a NOOP"),
     model: z.object(seen).describe('who answered'),
     tokens: z.int().describe('counted against ai_tokens_per_day'),
+    excluded: z
+      .int()
+      .min(0)
+      .describe(
+        'entries that were left out, because whoever wrote or last changed them objects to AI, or is restricted',
+      ),
   })
   .meta({ id: 'Summary' })
 
@@ -26,7 +32,7 @@ const summarizing = {
   spec: 'Index, Suggestions and AI; Quota semantics (ai_tokens_per_day)',
   success: { status: 200, answer: Summary },
   needs: { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' },
-  refuses: ['ai.no_model', 'ai.model_failed', 'quota.exceeded', 'secret.unavailable'],
+  refuses: ['ai.no_model', 'ai.notice_due', 'ai.model_failed', 'quota.exceeded', 'secret.unavailable'],
   recovery,
   assumed: [
     'it sends content to a processor and spends tokens, so it needs what writing needs, although nothing is stored',
@@ -82,5 +88,6 @@ export const aiOperations = defineOperations('ai', {
     summary: 'Summarise an item with the model that the workspace switched on',
     params: z.strictObject({ itemId: uuid }),
     ...summarizing,
+    refuses: [...summarizing.refuses, 'ai.objected'],
   },
 })

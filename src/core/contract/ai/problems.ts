@@ -10,6 +10,16 @@ export const aiProblems = {
     says: 'The workspace has not switched on an AI model that is currently offered and allowed.',
     remedy: 'An administrator of the workspace can choose one of `GET /ai/models`.',
   },
+  'ai.notice_due': {
+    status: 409,
+    params: ['version'],
+    says: 'The account has not seen yet what is told of the model; its version is {version}.',
+    remedy: 'Show `GET /privacy/ai-objection`, and confirm it with `:noticed`.',
+  },
+  'ai.objected': {
+    status: 409,
+    says: 'Whoever wrote or last changed this item objects to AI, or is restricted: it is sent to no model.',
+  },
   'ai.model_failed': {
     status: 503,
     params: ['reason'],

@@ -27,6 +27,8 @@ export const declaredParams = {
   'backup.kept': { reason: 'HOLD' },
   'backup.state': { state: 'RUNNING' },
   'ai.model_failed': { reason: 'timeout' },
+  'ai.notice_due': { version: 2 },
+  'privacy.text_changed': { version: 2 },
   'group.in_use': { provider_ids: '01954fd0-8009-7000-8000-000000000009' },
   'query.too_broad': { limit: 100_000 },
   'item.children_open': { count: 2 },

@@ -132,7 +132,7 @@ export const accountOperations = defineOperations('identity', {
       'with `q` in the order of the matching word: the one order that an index gives at any size',
       '`q` and `email` compare without case and accents; a guest finds others by name alone',
       `${ofGuests}; a container or a group that the caller does not see has no accounts`,
-      '`is_restricted` is false until restrictions are served',
+      'a restricted account is listed without its name and addresses, and is found by no filter that finds people',
       '`email` finds by each confirmed address, by the primary one and by the sign-in name, `q` by the words of these',
     ],
   },

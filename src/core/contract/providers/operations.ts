@@ -202,7 +202,7 @@ export const providerOperations = defineOperations('auth', {
         z
           .object({
             id: uuid,
-            email: z.string(),
+            email: z.string().nullable().describe('the address, or the sign-in name; null: the account is restricted'),
             display_name: z.string().nullable(),
             role: role.nullable(),
             has_password: z.boolean(),

@@ -32,4 +32,5 @@ export const lockClasses = {
   notifications: 7383,
   backupSchedules: 7385,
   ownProviders: 7380,
+  consents: 7440,
 } as const

@@ -9,6 +9,7 @@ export const mailJobs = [
   'send_address_confirmation',
   'send_notification',
   'tell_administrators',
+  'tell_ai_notice',
 ] as const
 
 /** Which of them have not gone; a query that says the same is served by the indexes below (areas/mail/queued-mails.ts). */
@@ -19,6 +20,8 @@ const isOpenMail = `name in (${mailJobs.map((name) => `'${name}'`).join(', ')}) 
  * have no entry here. A change of `mailJobs` needs new names: an index that is there already is left as it is.
  */
 export const queueIndexes = `
-  create index if not exists svc_mails_in_order on ${queueSchema}.job_common (created_on desc, id desc) where ${isOpenMail};
-  create index if not exists svc_mails_by_workspace on ${queueSchema}.job_common ((data ->> 'tenantId'), created_on desc, id desc)
-    where ${isOpenMail};`
+  create index if not exists svc_open_mails_in_order on ${queueSchema}.job_common (created_on desc, id desc) where ${isOpenMail};
+  create index if not exists svc_open_mails_by_workspace on ${queueSchema}.job_common ((data ->> 'tenantId'), created_on desc, id desc)
+    where ${isOpenMail};
+  -- Those of before knew fewer jobs.
+  drop index if exists ${queueSchema}.svc_mails_in_order, ${queueSchema}.svc_mails_by_workspace;`

@@ -24,6 +24,7 @@ import { removeSealed, storeSealed } from '../../../kernel/transaction/sealed-va
 import type { Actor } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { readSettings } from '../../settings/settings.ts'
+import { followAiModel } from '../follow-model.ts'
 import { apiKeyOf } from '../models.ts'
 
 /** Models in the form of the answer; `which` is the condition after `where`. */
@@ -96,6 +97,7 @@ export async function replaceAiProvider(
     where id = ${providerId}`
   if (body.api_key) await storeSealed(ctx, apiKeyOf(providerId), body.api_key)
   else if (body.api_key === '') await removeSealed(ctx, apiKeyOf(providerId))
+  await ctx.enqueue(followAiModel, { modelId: providerId })
   await ctx.journal('ai_provider.replaced', null, evidenceOf(providerId, body, { members: moved }))
   return readModel(ctx, providerId)
 }

@@ -8,6 +8,7 @@ import type { providerOperations as ops } from '../../../contract/providers/oper
 import type { Role } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { firstId, pageOfRows, pageStart } from '../../../kernel/transaction/page.ts'
+import { isRestrictedFor } from '../../access/restriction.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 import { providersInForce } from './in-force.ts'
 
@@ -15,7 +16,7 @@ const list = { operation: 'listAccountsWithoutProvider' }
 
 interface PersonRow {
   readonly id: string
-  readonly email: string
+  readonly email: string | null
   readonly display_name: string | null
   readonly role: Role | null
   readonly has_password: boolean
@@ -30,8 +31,10 @@ export async function listAccountsWithoutProvider(
   const { tenantId } = ctx.account
   const after = pageStart(ctx, list, cursor)
   const inForce = (await providersInForce(ctx, tenantId)).map(({ id }) => id)
+  const isHidden = isRestrictedFor(ctx)
   const rows = await tx<PersonRow[]>`
-    select a.id, coalesce(a.email, a.sign_in_name) as email, a.display_name, ${roleOnWorkspace(tx)} as role, a.password_hash is not null as has_password
+    select a.id, case when not ${isHidden} then coalesce(a.email, a.sign_in_name) end as email,
+      case when not ${isHidden} then a.display_name end as display_name, ${roleOnWorkspace(tx)} as role, a.password_hash is not null as has_password
     from account a
     where a.tenant_id = ${tenantId} and a.id > ${after ?? firstId}::uuid and a.kind = 'PERSON' and a.state = 'ACTIVE'
       and not exists (select from connected_identity c where c.tenant_id = a.tenant_id and c.account_id = a.id

@@ -14,6 +14,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
 import { addressesOf } from '../../access/addresses.ts'
+import { isRestricted, isRestrictedFor } from '../../access/restriction.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
 /** As many open items are counted. */
@@ -28,12 +29,13 @@ export function accountColumns(ctx: Ctx, tenantId: string): Part {
   const seesAddresses = isOperator || !actor.isGuest
   const administers =
     isOperator || (!actor.isGuest && rankOf[actor.role] >= rankOf.ADMIN && actor.scopes.includes('workspace:admin'))
-  return tx.part`a.id, a.kind, a.state, false as is_restricted, a.display_name,
-    case when ${seesAddresses} or a.id = ${own}::uuid then a.email end as email,
-    a.sign_in_name, a.sign_in_name is not null and a.email is null as is_managed, ${roleOnWorkspace(tx)} as role,
+  const isHidden = isRestrictedFor(ctx)
+  return tx.part`a.id, a.kind, a.state, ${isRestricted(tx)} as is_restricted, case when not ${isHidden} then a.display_name end as display_name,
+    case when (${seesAddresses} or a.id = ${own}::uuid) and not ${isHidden} then a.email end as email,
+    case when not ${isHidden} then a.sign_in_name end as sign_in_name, a.sign_in_name is not null and a.email is null as is_managed, ${roleOnWorkspace(tx)} as role,
     a.created_at, a.joined_at, a.disabled_at, a.version,
     case when ${administers} or a.id = ${own}::uuid then json_build_object(
-      'addresses', ${addressesOf(tx)},
+      'addresses', case when ${isHidden} then '[]' else ${addressesOf(tx)} end,
       'identities', ${identities(ctx)},
       'has_password', a.password_hash is not null,
       'start_password_expires_at', ${momentInJson(tx, tx.part`a.start_password_until`)},
@@ -42,7 +44,7 @@ export function accountColumns(ctx: Ctx, tenantId: string): Part {
       'last_seen_at', (select ${momentInJson(tx, tx.part`max(c.last_used_at)`)} from credential c where c.tenant_id = a.tenant_id and c.account_id = a.id),
       'invitation_expires_at', (select ${momentInJson(tx, tx.part`max(i.expires_at)`)} from invitation i
         where i.tenant_id = a.tenant_id and i.account_id = a.id and i.used_at is null and i.expires_at > now()),
-      'external_id', a.external_id,
+      'external_id', case when not ${isHidden} then a.external_id end,
       'open_item_count', (select count(*) from (select from item t
         where t.tenant_id = a.tenant_id and t.assignee_id = a.id and t.state = 'OPEN' and t.deleted_at is null limit ${countedItems}) open)
     ) end as admin`

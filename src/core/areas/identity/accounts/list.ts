@@ -17,6 +17,7 @@ import { isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
 import { foldWords } from '../../access/account-words.ts'
 import { accountSigningIn } from '../../access/addresses.ts'
+import { isRestrictedFor } from '../../access/restriction.ts'
 import { isGroupSeen } from '../../groups/group-row.ts'
 import { accountColumns, isSeenByGuest, isThere, placesSeen, readAccount } from './account-row.ts'
 import { workspaceOfAccount, workspaceOfSlug } from './workspace.ts'
@@ -116,11 +117,14 @@ function wordsFrom(ctx: Ctx, tenantId: string, q: string, place: readonly string
 
 type Filters = Omit<Asked, 'cursor' | 'size' | 'workspace'>
 
-function filtersOf(ctx: Ctx, tenantId: string, { email, external_id, state, kind }: Filters): Part {
+function filtersOf(ctx: Ctx, tenantId: string, { q, email, external_id, container_id, state, kind }: Filters): Part {
   const { tx, actor } = ctx
+  // A restricted account is in the list of all, without its name: it is neither found nor offered.
+  const isSought = [q, email, external_id, container_id].some((one) => one !== undefined)
   // A guest finds no address but the own one.
   const isOwn = isAccount(actor) && actor.isGuest ? tx.part`and a.id = ${actor.accountId}` : tx.part``
   return tx.part`
+    ${isSought ? tx.part`and not ${isRestrictedFor(ctx)}` : tx.part``}
     ${email === undefined ? tx.part`` : tx.part`and a.id = ${accountSigningIn(tx, tx.part`${tenantId}`, email)} ${isOwn}`}
     ${external_id === undefined ? tx.part`` : tx.part`and a.external_id = ${external_id}`}
     ${state === undefined ? tx.part`` : isIn(ctx, state)} ${kind === undefined ? tx.part`` : isOf(ctx, kind)}`

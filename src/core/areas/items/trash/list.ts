@@ -39,7 +39,7 @@ export async function listTrash(
     container_id !== undefined && visibleContainer(ctx, container_id, 'MEMBER'),
     tx.last<Listed[]>`
       select t.*, t.deleted_at::text as place,
-             greatest(t.deleted_at, t.kept_since) + make_interval(days => nullif(${trashDaysOf(tx)}, 0)) as purge_after,
+             greatest(t.deleted_at, t.kept_since) + make_interval(days => nullif(${trashDaysOf(tx, ctx.account.tenantId)}, 0)) as purge_after,
              case t.kind when 'ITEM' then ${countWith(ctx)} else ${countOf(ctx, tx.part`t.id`)} end as item_count
       from (select * from (${rows}) r order by deleted_at desc, id desc limit ${most}) t
       join container c on c.tenant_id = ${ctx.account.tenantId} and c.id = case t.kind when 'ITEM' then t.container_id else t.id end

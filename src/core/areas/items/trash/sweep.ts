@@ -16,6 +16,9 @@ import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { workspacesThat } from '../../../kernel/transaction/workspaces.ts'
 import { trashDaysOf } from '../../access/access.ts'
+import { mayGo } from '../../retention-rules/brake.ts'
+import { trashedBefore } from '../../retention-rules/doomed.ts'
+import { dayOf, noteTaken } from '../../retention-rules/run-row.ts'
 import { trustedTime } from '../trusted-time.ts'
 import { wholeTrees } from './branch.ts'
 import { markContainers, markItems, type PurgedContainer } from './purge.ts'
@@ -55,8 +58,8 @@ const dueBefore = (tx: Tx, trusted: Date, days: Part): Part =>
 /** Whether anything may be overdue, by the shortest time that a container of the workspace keeps its trash. */
 async function hasOverdue({ tx }: Ctx, tenantId: string, trusted: Date): Promise<boolean> {
   const shortest = tx.part`(
-    select least(${productPolicies.trash_days}, min(trash_days)) from container
-    where tenant_id = ${tenantId} and trash_days > 0)`
+    select least(nullif(coalesce((select days from retention_rule where tenant_id = ${tenantId} and kind = 'TRASH'), ${productPolicies.trash_days}), 0), min(trash_days))
+    from container where tenant_id = ${tenantId} and trash_days > 0)`
   const due = dueBefore(tx, trusted, shortest)
   const [row] = await tx<{ found: boolean }[]>`
     select exists (select from item where tenant_id = ${tenantId} and deleted_at is not null and purged_at is null and deleted_with is null and deleted_at <= ${due})
@@ -74,10 +77,13 @@ async function hasPurged({ tx }: Ctx, tenantId: string): Promise<boolean> {
 
 async function purgeOverdue(installation: Installation, tenantId: string, trusted: Date, until: number): Promise<void> {
   try {
-    for (let isMore = true; isMore && performance.now() < until; ) {
+    const on = await installation.transaction(worker, { tenantId, admits: true }, (ctx) =>
+      askBrake(ctx, tenantId, trusted),
+    )
+    for (let isMore = on !== undefined; on !== undefined && isMore && performance.now() < until; ) {
       const began = performance.now()
       isMore = await installation.transaction(worker, { tenantId, admits: true }, (ctx) =>
-        purgePortion(ctx, tenantId, trusted),
+        purgePortion(ctx, tenantId, trusted, on),
       )
       await pause(Math.min(performance.now() - began, 100))
     }
@@ -86,11 +92,21 @@ async function purgeOverdue(installation: Installation, tenantId: string, truste
   }
 }
 
-async function purgePortion(ctx: Ctx, tenantId: string, trusted: Date): Promise<boolean> {
+/** The workspace's day; undefined where the brake holds it: nothing is purged. */
+async function askBrake(ctx: Ctx, tenantId: string, trusted: Date): Promise<string | undefined> {
   const { tx } = ctx
-  const due = dueBefore(tx, trusted, trashDaysOf(tx))
+  const on = await dayOf(ctx, tenantId, trusted)
+  const doomed = trashedBefore(tx, tenantId, dueBefore(tx, trusted, trashDaysOf(tx, tenantId)), tx.part`true`)
+  return (await mayGo(ctx, tenantId, { kind: 'TRASH', on, doomed })) ? on : undefined
+}
+
+async function purgePortion(ctx: Ctx, tenantId: string, trusted: Date, on: string): Promise<boolean> {
+  const { tx } = ctx
+  const due = dueBefore(tx, trusted, trashDaysOf(tx, tenantId))
   const items = await overdueItems(tx, tenantId, due)
-  await markItems(ctx, tenantId, (await wholeTrees(tx, tenantId, items, portion)).items, { by: 'time' })
+  const whole = (await wholeTrees(tx, tenantId, items, portion)).items
+  await markItems(ctx, tenantId, whole, { by: 'time' })
+  await noteTaken(ctx, tenantId, { kind: 'TRASH', on, removed: whole.length })
   if (items.length > 0) return true
   const containers = await tx<PurgedContainer[]>`
     select c.id, c.kind, c.parent_id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
@@ -98,6 +114,7 @@ async function purgePortion(ctx: Ctx, tenantId: string, trusted: Date): Promise<
       and c.deleted_at <= ${due} and c.kept_since <= ${due} and h.deleted_at is null
     order by c.deleted_at, c.id limit ${containersAtOnce} for update of c`
   await markContainers(ctx, tenantId, containers, { by: 'time' })
+  await noteTaken(ctx, tenantId, { kind: 'TRASH', on, removed: containers.length })
   return containers.length > 0
 }
 

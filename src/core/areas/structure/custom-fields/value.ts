@@ -17,6 +17,7 @@ import type { FieldKind } from '../../../contract/structure/custom-fields.ts'
 import { text, uuid } from '../../../contract/vocabulary.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { isRestrictedFor } from '../../access/restriction.ts'
 
 /** The definition that a value is checked against. */
 export interface FieldDefinition {
@@ -80,9 +81,10 @@ export function checkFieldValue(
   }
 }
 
-/** Refuses request.invalid at the pointer for an account that the workspace does not have. */
+/** Refuses request.invalid at the pointer for an account that the workspace does not have, or that is restricted. */
 export async function refuseUnknownUser(ctx: Ctx, accountId: string, pointer: string): Promise<void> {
-  const [found] = await ctx.tx`select 1 from account where tenant_id = ${ctx.account.tenantId} and id = ${accountId}`
+  const [found] = await ctx.tx`
+    select 1 from account a where a.tenant_id = ${ctx.account.tenantId} and a.id = ${accountId} and not ${isRestrictedFor(ctx)}`
   if (!found) refuseMember(pointer, 'reference.unknown')
 }
 
