@@ -39,7 +39,7 @@ export const undecided = (kind: RuleKind): RuleRow => ({
 })
 
 /** How long the product keeps it, in days; 0: for ever. */
-export function productDays({ config }: Pick<Ctx, 'config'>, kind: RuleKind): number {
+function productDays({ config }: Pick<Ctx, 'config'>, kind: RuleKind): number {
   switch (kind) {
     case 'DONE_ITEMS':
       return productPolicies.archive_done_after_days

@@ -20,7 +20,7 @@ export async function listRetentionRuns(
 }
 
 /** The day that the clocks of a zone show at a moment, `YYYY-MM-DD`. */
-export const dayIn = (zone: string, at: number): string => new Date(localTime(at, zone)).toISOString().slice(0, 10)
+const dayIn = (zone: string, at: number): string => new Date(localTime(at, zone)).toISOString().slice(0, 10)
 
 /** The day of the workspace in force. */
 export async function dayOf({ tx }: Pick<Ctx, 'tx'>, tenantId: string, at: Date): Promise<string> {

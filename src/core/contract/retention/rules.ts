@@ -7,7 +7,7 @@ export const ruleKinds = ['DONE_ITEMS', 'TRASH', 'TRAIL', 'EVENTS', 'RECORDS', '
 export type RuleKind = (typeof ruleKinds)[number]
 
 /** No rule keeps anything for longer, unless for ever. */
-export const longestRuleDays = 36_500
+const longestRuleDays = 36_500
 
 const kind = z.enum(ruleKinds).describe('what the rule is about')
 const days = z.int().min(0).max(longestRuleDays)
