@@ -68,10 +68,10 @@ async function listIn(ctx: Ctx, tenantId: string, { cursor, size, workspace: _, 
           where ${isAsked} ${isMember(ctx, tenantId, groupId)}
           order by w.word, w.account_id limit ${size + 1}`
       : groupId !== undefined
-        ? // The members of a group are few beside the accounts, and lie in the order of these.
+        ? // One by one, in the order of the members: a merge would read the accounts that are older than these.
           await look<Row[]>`
             select ${accountColumns(ctx, tenantId)} from group_member m
-            join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
+            cross join lateral (select o.* from account o where o.tenant_id = m.tenant_id and o.id = m.account_id offset 0) a
             where m.tenant_id = ${tenantId} and m.group_id = ${groupId} and m.account_id > ${after}::uuid and ${isAsked}
             order by m.account_id limit ${size + 1}`
         : await look<Row[]>`
