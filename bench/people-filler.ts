@@ -1,6 +1,6 @@
 /**
  * Fills a workspace with accounts, inside the database: their words, addresses, roles and groups, as the rules write them, and
- * analyses the tables. Every 50th is a service account, every 100th is disabled, every 150th waits to be joined.
+ * analyses the tables. Every 50th is a service account, every 100th is disabled, every 30th waits to be joined.
  */
 import { randomUUIDv7 } from 'node:crypto'
 import postgres from 'postgres'
@@ -51,7 +51,7 @@ async function writePortion(tx: postgres.TransactionSql, tenantId: string, from:
   await tx`
     insert into account (tenant_id, id, kind, state, email, email_fold, display_name, external_id, joined_at, worded)
     select ${tenantId}, id, case when is_service then 'SERVICE' else 'PERSON' end,
-           case when n % 100 = 0 then 'DISABLED' when n % 150 = 0 then 'INVITED' else 'ACTIVE' end,
+           case when n % 100 = 0 then 'DISABLED' when n % 30 = 0 then 'INVITED' else 'ACTIVE' end,
            case when not is_service then email end, case when not is_service then email end, name, 'hr-' || n, now(),
            name || ' ' || case when is_service then '' else email end
     ${ours}`

@@ -24,18 +24,21 @@ interface Holder {
   readonly accountId: string
 }
 
-/** The id of the account whose address this is, as a query; null: nobody's. */
+/**
+ * The id of the account whose address this is, as a query; null: nobody's. `coalesce` stands within a query of its own: beside a
+ * policy PostgreSQL compares an indexed column with the answer of a query, and with a `coalesce` row by row.
+ */
 export const accountWithAddress = ({ part }: Pick<Tx, 'part'>, tenantId: Part | string, email: string): Part => {
   const fold = caseFold(email)
-  return part`coalesce(
+  return part`(select coalesce(
     (select held.account_id from account_address held where held.tenant_id = ${tenantId} and held.held_fold = ${fold}),
-    (select p.id from account p where p.tenant_id = ${tenantId} and p.email_fold = ${fold}))`
+    (select p.id from account p where p.tenant_id = ${tenantId} and p.email_fold = ${fold})))`
 }
 
 /** The same of what somebody signs in with: an address, or the name of a managed account. Neither looks like the other. */
-export const accountSigningIn = (tx: Pick<Tx, 'part'>, tenantId: Part, email: string): Part => tx.part`coalesce(
+export const accountSigningIn = (tx: Pick<Tx, 'part'>, tenantId: Part, email: string): Part => tx.part`(select coalesce(
   ${accountWithAddress(tx, tenantId, email)},
-  (select n.id from account n where n.tenant_id = ${tenantId} and n.sign_in_name = ${caseFold(email)}))`
+  (select n.id from account n where n.tenant_id = ${tenantId} and n.sign_in_name = ${caseFold(email)})))`
 
 /** An address gets its account in turns, until the commit. It comes before the locks of accounts. */
 export const lockAddress = ({ tx }: Pick<Ctx, 'tx'>, tenantId: string, email: string): Promise<unknown> =>
