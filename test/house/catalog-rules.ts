@@ -61,6 +61,11 @@ const openToInstallation: Readonly<Record<string, string>> = {
   notification_pending: 'which workspaces have something to tell is not known before the look; a row holds ids',
   notification:
     'which workspaces have a mail that is due is not known before the look, and old rows are swept in all; a row holds ids',
+  privacy_request:
+    'where a deadline is near is not known before the look; of a request kind, state and moments are readable',
+  privacy_package: 'the same; ids, states and moments are readable',
+  privacy_search: 'the same; ids and states are readable',
+  erasure: 'the same; ids and moments are readable',
   media_tally: 'operators see what a workspace has used of a ceiling',
 }
 

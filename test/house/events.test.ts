@@ -48,6 +48,7 @@ describe('the catalog', () => {
       'its entry says that the password was reset, its event that it changed',
     'areas/auth/token/ending.ts':
       'sessions that end together have one entry; tokens, an event statement for a thousand',
+    'areas/privacy/evidence.ts': 'one event for granted and refused, one for done and withdrawn; the entry says which',
     'areas/tenants/deletion/legal-holds.ts': 'one statement for up to a thousand holds',
     'areas/tenants/provision.ts': 'a new workspace has one entry, and an event for each thing in it',
   }

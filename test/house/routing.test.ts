@@ -59,6 +59,11 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'job/resumeBackups': 'value',
       'list/listBackups': 'value',
       'removal/readLeaving': 'value',
+      'job/findOpen': 'value',
+      'making/makePackages': 'value',
+      'search/searchMentions': 'value',
+      'reminders/remindOfDeadlines': 'value',
+      'overdue/listOverdueRequests': 'value',
       'discover/discover': 'mixed value',
       'indexer/findLacking': 'mixed value',
       'indexer/findWork': 'mixed value',
@@ -101,6 +106,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
     of: {
       'admit/voidSome': 'value',
       'disablings/plan': 'value',
+      'erasures/plan': 'value',
       'holds/plan': 'value',
       'offered/removeIdentityProvider': 'value',
       'purge/finish': 'value',
@@ -148,7 +154,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 99
+const most = 105
 
 let statements: number
 let findings: readonly Finding[]

@@ -33,6 +33,12 @@ const written = {
     { act: 'account.disabled', tenant_id, account_id },
     { act: 'account.enabled', tenant_id, account_id },
   ],
+  erasures: [
+    {
+      ...({ act: 'account.erased', tenant_id, account_id, texts: 'REDACT', files: 'KEEP' } as const),
+      mentions: [`ITEM:${id}`],
+    },
+  ],
 } as const satisfies Record<string, readonly Obligation[]>
 
 /** Lines a second apart, in this order; those at `unsettled` without an outcome. */

@@ -14,6 +14,7 @@ export const areaGroups = {
   People: {
     auth: 'Sign in, sessions, passwords, second factors, tokens and invitations.',
     identity: 'The accounts of the workspace, the own one, and the roles of accounts.',
+    privacy: 'What people ask about their personal data: access, erasure, portability and the rest.',
   },
   Integrating: {
     webhooks: 'Targets that events are posted to, each delivery, and pulling events instead.',

@@ -41,6 +41,10 @@ import { notificationOperations } from './notifications/operations.ts'
 import { noticeOperations } from './operators/notice.ts'
 import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
+import { overdueOperations } from './privacy/overdue.ts'
+import { privacyPackageOperations } from './privacy/packages.ts'
+import { erasurePreviewOperations } from './privacy/preview.ts'
+import { privacyRequestOperations } from './privacy/requests.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
 import { onlyProviderOperations, providerOperations, providerSignInOperations } from './providers/operations.ts'
 import { purgeOperations, retentionOperations } from './retention/operations.ts'
@@ -79,6 +83,10 @@ export const operations = {
   ...managedOperations,
   ...emergencyNoticeOperations,
   ...notificationOperations,
+  ...privacyRequestOperations,
+  ...erasurePreviewOperations,
+  ...privacyPackageOperations,
+  ...overdueOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,

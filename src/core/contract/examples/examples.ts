@@ -15,6 +15,7 @@ import items from './items.json' with { type: 'json' }
 import jobs from './jobs.json' with { type: 'json' }
 import media from './media.json' with { type: 'json' }
 import meta from './meta.json' with { type: 'json' }
+import privacy from './privacy.json' with { type: 'json' }
 import retention from './retention.json' with { type: 'json' }
 import structure from './structure.json' with { type: 'json' }
 import templates from './templates.json' with { type: 'json' }
@@ -42,6 +43,7 @@ const byArea: Readonly<Record<Area, Readonly<Record<string, OperationExample>>>>
   jobs,
   media,
   meta,
+  privacy,
   retention,
   structure,
   templates,

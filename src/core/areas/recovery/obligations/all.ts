@@ -7,13 +7,14 @@ import { isObligationOf, type Obligation, type ObligationName } from '../../../c
 import type { Tx } from '../../../kernel/database/transaction.ts'
 import { departures } from './departures.ts'
 import { disablings } from './disablings.ts'
+import { erasures } from './erasures.ts'
 import { holds } from './holds.ts'
 import type { Line, ObligationRules, Step } from './obligation.ts'
 import { operators } from './operators.ts'
 import { purges } from './purges.ts'
 import { tokens } from './tokens.ts'
 
-const all = { holds, operators, departures, disablings, tokens, purges }
+const all = { holds, operators, departures, disablings, tokens, erasures, purges }
 
 /** The state that the ledgers of an installation require, independent of the database. */
 export type DesiredState = { readonly [Name in ObligationName]: ReturnType<(typeof all)[Name]['desired']> }
