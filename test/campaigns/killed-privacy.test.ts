@@ -34,7 +34,7 @@ async function killedAt(failpoint: string): Promise<NodeJS.Signals | null> {
   const env = {
     ...bareEnvironment(),
     ...databaseEnv(house.two.daemon.config),
-    ...{ SVC_PURGE_SETTLE_SECONDS: '0', SVC_TEST: '1', SVC_FAILPOINTS: failpoint },
+    ...{ SVC_PURGE_SETTLE_SECONDS: '1', SVC_TEST: '1', SVC_FAILPOINTS: failpoint },
   }
   const child = spawn(process.execPath, [runner], { env, stdio: ['ignore', 'ignore', 'inherit'] })
   return new Promise((resolve) => child.once('close', (_, signal) => resolve(signal)))

@@ -2,7 +2,7 @@
  * Random histories of erasures, holds, releases, rewinds and archives that are read: no erased person is anywhere, and nothing that a
  * hold keeps is lost. Keeping 9.
  *
- *     SVC_FAULTS=full vitest run test/privacy/histories.test.ts    200 histories instead of 6
+ *     SVC_FAULTS=full vitest run test/privacy/histories.test.ts    200 histories instead of 4
  */
 import { randomUUIDv7 } from 'node:crypto'
 import fc from 'fast-check'
@@ -17,7 +17,7 @@ import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
 import { keep, takeBack } from '../kit/rewinding.ts'
 import { type PrivacyHouse, privacyHouse } from './privacy-kit.ts'
 
-const histories = process.env['SVC_FAULTS'] === 'full' ? 200 : 6
+const histories = process.env['SVC_FAULTS'] === 'full' ? 200 : 4
 const actor = recoveryActor()
 const people = 3
 let house: PrivacyHouse

@@ -11,10 +11,13 @@ import { inScratch } from '../../src/core/areas/backup/loading/scratch.ts'
 import { readShape } from '../../src/core/areas/backup/loading/shape.ts'
 import { withStore } from '../../src/core/areas/backup/open-store.ts'
 import { readErasures } from '../../src/core/areas/erasure/reading.ts'
-import { applyErasuresToStaging } from '../../src/core/areas/erasure/staging.ts'
+import { raw } from '../../src/core/areas/erasure/rules.ts'
+import { applyErasures, applyErasuresToStaging, type Staged } from '../../src/core/areas/erasure/staging.ts'
 import { repeatSteps } from '../../src/core/areas/recovery/apply.ts'
 import { planReconciliation, readLedgers } from '../../src/core/areas/recovery/reconcile.ts'
 import { operations as ops } from '../../src/core/contract/operations.ts'
+import type { Choices } from '../../src/core/contract/privacy/requests.ts'
+import { type Part, statementOf } from '../../src/core/kernel/database/statement.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
 import { furnish } from '../kit/leaving-workspace.ts'
 import type { Person } from '../kit/people.ts'
@@ -131,6 +134,25 @@ test('what a hold keeps of an archive is copied before it goes', async () => {
       `select body ->> 'display_name' as name from "${schema}".erasure_held where place = 'account'`,
     )
     expect(rows).toEqual([{ name: canary }])
+  })
+})
+
+test('where content lies without accounts, a text that was chosen goes whole: nobody knows the names any more', async () => {
+  const [asked] = await house.sql<{ id: string }[]>`select id from item where title = ${`Ask ${canary}`}`
+  const choices: Choices = { texts: 'KEEP', files: 'KEEP', mentions: [{ kind: 'ITEM', id: asked!.id }] }
+  await staged(async (client, schema) => {
+    const place: Staged = {
+      tenantId: house.tenantId,
+      table: (name) => raw(`"${schema}"."${name}"`),
+      shape: new Map([['item', ['id', 'title', 'description', 'created_by', 'assignee_id', 'updated_at', 'version']]]),
+      async ask<Row extends object>(statement: Part) {
+        const { text, values } = statementOf(['', ''], [statement])
+        return (await client.query<Row>(text, [...values])).rows
+      },
+    }
+    await applyErasures(place, [{ accountId: who.accountId, at: new Date().toISOString(), choices }])
+    const { rows } = await client.query(`select title from "${schema}".item where id = '${asked!.id}'`)
+    expect(rows).toEqual([{ title: '[…]' }])
   })
 })
 

@@ -5455,7 +5455,9 @@ export type PrivacyRequest = {
   readonly identity: PrivacyIdentity
   /** The administrator who has taken it. */
   readonly handler_id: string | null
+  /** What was decided; null: nothing yet. */
   readonly decision: "GRANTED" | "REFUSED" | null
+  /** Why it was refused; null: it was not. */
   readonly refusal_ground: "UNIDENTIFIED" | "UNFOUNDED" | "EXCESSIVE" | "LAW" | "CLAIMS" | "OTHERS_RIGHTS" | null
   /** When an erasure that was granted begins; until then it can be withdrawn. */
   readonly executes_at: string | null

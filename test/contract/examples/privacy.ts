@@ -10,6 +10,8 @@ async function worked({ daemon }: Scene): Promise<void> {
 
 export async function privacy(scene: Scene): Promise<void> {
   const { show, ask, alan, ada, collectionId, steady, sql } = scene
+  // The end of a day, which is not as far from every hour.
+  steady.hold({ due_at: '2027-04-01T23:59:59.999Z' })
   const made = await show(
     'openPrivacyRequest',
     { body: { kind: 'ACCESS', details: 'Everything since 2024, please.' } },
@@ -17,6 +19,7 @@ export async function privacy(scene: Scene): Promise<void> {
   )
   const at = { requestId: made.id }
   await show('listPrivacyRequests', { state: 'RECEIVED', size: 2 })
+  steady.hold({ due_at: '2027-05-01T23:59:59.999Z' })
   await show('extendPrivacyRequest', {
     ...at,
     body: { months: 1, reason: 'COMPLEX', text: 'The files of two years have to be looked through.' },

@@ -93,7 +93,7 @@ export async function openScene(config: Partial<Config> = {}): Promise<Scene> {
     if (answered.status !== operation.success.status)
       throw new Error(`${operation.id} answered ${answered.status}: ${answered.text}`)
     const isText = answered.headers['content-type'] !== 'application/zip'
-    const answer = operation.success.bytes ? (isText ? answered.text : undefined) : answered.json
+    const answer = operation.success.bytes ? (isText ? answered.text : 'the bytes of a zip') : answered.json
     return { params, query, payload, answer }
   }
 

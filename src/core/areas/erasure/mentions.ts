@@ -84,18 +84,21 @@ export type Ask = <Row extends object>(statement: Part) => Promise<readonly Row[
 export const namedIn = (row: Texts, columns: readonly string[], names: readonly string[]): readonly string[] =>
   columns.filter((column) => isNamed(row[column] ?? null, names))
 
+const wordsIn = (row: Texts, columns: readonly string[]) =>
+  columns.filter((column) => row[column] !== null && row[column] !== '' && row[column] !== struck)
+
 /** Texts that may have a name: a wider net than `isNamed`, which decides. */
 export const mayName = (columns: readonly string[], names: readonly string[]): Part =>
   names
     .flatMap((name) => columns.map((column) => part`strpos(lower(x.${raw(column)}), lower(${name}::text)) > 0`))
     .reduce((all, one) => part`${all} or ${one}`, part`false`)
 
-/** Strikes the names out of one text. `keep`: copies the row `x` before, where a hold covers it. Answers whether they were there. */
+/** Strikes the names out of one text; without names all of it. `keep`: copies the row `x` before, where a hold covers it. Answers whether they were there. */
 export async function strikeOut(
   ask: Ask,
   place: Place,
   { kind, id }: Choices['mentions'][number],
-  names: readonly string[],
+  names: readonly string[] | undefined,
   keep: (
     rule: { readonly part: 'MENTIONS'; readonly table: string } & Pick<Rule, 'item' | 'container'>,
     from: Part,
@@ -107,12 +110,13 @@ export async function strikeOut(
   const [row] = await ask<Texts>(
     part`select x.id, ${joined(listed)} from ${place.table(table)} x where x.tenant_id = ${tenantId} and x.id = ${id} for update`,
   )
-  const found = row ? namedIn(row, columns, names) : []
+  const found = row ? (names ? namedIn(row, columns, names) : wordsIn(row, columns)) : []
   if (!row || found.length === 0) return false
   const rule = { part: 'MENTIONS', table, ...(item ? { item } : {}), ...(container ? { container } : {}) } as const
   await keep(rule, part`from ${place.table(table)} x where x.tenant_id = ${tenantId} and x.id = ${id}`)
   const written = found.map(
-    (column, at) => part`${raw(at === 0 ? '' : ', ')}${raw(column)} = ${struckOut(row[column] ?? '', names) as Value}`,
+    (column, at) =>
+      part`${raw(at === 0 ? '' : ', ')}${raw(column)} = ${names ? struckOut(row[column] ?? '', names) : (struck as Value)}`,
   )
   await ask(part`
     update ${place.table(table)} x set ${joined(written)}, version = x.version + 1 ${hasUpdated ? part`, updated_at = now()` : part``}

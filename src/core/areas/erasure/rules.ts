@@ -134,7 +134,7 @@ export const inBatches: readonly Rule[] = [
     item: part`x.item_id`,
     also: ({ table, tenantId, accountId }) => [
       part`update ${table('item')} i set assignee_id = nullif(i.assignee_id, ${accountId}::uuid), updated_at = now(), version = i.version + 1
-        from taken where i.tenant_id = ${tenantId} and i.id = taken.item_id`,
+        where i.tenant_id = ${tenantId} and i.id = any (array(select item_id from taken))`,
     ],
   },
   {
@@ -161,7 +161,8 @@ export const inBatches: readonly Rule[] = [
             or x.item_id in (select i.id from ${table('item')} i where i.tenant_id = ${tenantId} and i.without_keys))`
       }`,
     also: ({ table, tenantId }) => [
-      part`delete from ${table('item_field_key')} k using taken where k.tenant_id = ${tenantId} and k.item_id = taken.item_id and k.field_id = taken.field_id`,
+      part`delete from ${table('item_field_key')} k where k.tenant_id = ${tenantId} and k.item_id = any (array(select item_id from taken))
+        and (k.item_id, k.field_id) in (select item_id, field_id from taken)`,
     ],
   },
   { part: 'BELONGING', table: 'comment_reaction', rows: ofAccount },
@@ -264,5 +265,5 @@ const reindexed = ({ table, tenantId }: Place, subject: 'ITEM' | 'COMMENT'): Par
 
 /** The typed key of a title (areas/items/filter/keys.ts). */
 const retitled = ({ table, tenantId }: Place): Part => part`
-  update ${table('item_field_key')} k set key = ${struck}, whole = null from taken
-  where k.tenant_id = ${tenantId} and k.item_id = taken.id and k.field_id = '00000000-0000-0000-0000-000000000001'`
+  update ${table('item_field_key')} k set key = ${struck}, whole = null
+  where k.tenant_id = ${tenantId} and k.item_id = any (array(select id from taken)) and k.field_id = '00000000-0000-0000-0000-000000000001'`

@@ -18,6 +18,16 @@ interface Options {
   readonly isHeld?: (erased: Erased) => boolean
 }
 
+/** Where an archive lies: in a schema of its own, or in tables beside others. */
+export interface Staged {
+  readonly ask: Ask
+  /** The table there, as a piece of a statement (`raw`). */
+  table(name: string): Part
+  /** The columns of the tables that lie there. */
+  readonly shape: Shape
+  readonly tenantId: string
+}
+
 export interface Repeated {
   /** Accounts that the archive had as they were. */
   readonly accounts: readonly string[]
@@ -30,7 +40,7 @@ export interface Repeated {
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** The tables and columns of the schema. */
-type Shape = ReadonlyMap<string, readonly string[]>
+export type Shape = ReadonlyMap<string, readonly string[]>
 
 /** Repeats erasures in the schema of an archive of the workspace. In no transaction of its own. */
 export async function applyErasuresToStaging(
@@ -38,18 +48,23 @@ export async function applyErasuresToStaging(
   schema: string,
   tenantId: string,
   erasures: readonly Erased[],
+  options: Options = {},
+): Promise<Repeated> {
+  const table = (name: string) => raw(`${quoted(schema)}.${quoted(name)}`)
+  return applyErasures({ ask: askerOf(sql), table, shape: await readShape(sql, schema), tenantId }, erasures, options)
+}
+
+/** The same, wherever the rows lie. */
+export async function applyErasures(
+  { ask, table, shape, tenantId }: Staged,
+  erasures: readonly Erased[],
   { isHeld = () => false }: Options = {},
 ): Promise<Repeated> {
-  const shape = await readShape(sql, schema)
-  const ask = askerOf(sql)
   const accounts: string[] = []
   const mediaIds: string[] = []
   let rows = 0
   for (const erased of erasures) {
-    const place: Place = {
-      ...{ tenantId, accountId: erased.accountId, isArchive: true },
-      table: (name) => raw(`${quoted(schema)}.${quoted(name)}`),
-    }
+    const place: Place = { table, tenantId, accountId: erased.accountId, isArchive: true }
     const names = await readNames(ask, place, shape)
     mediaIds.push(...(await doomedFiles(ask, place, shape, erased)))
     const keeps = isHeld(erased) && shape.has('erasure_held')
@@ -133,9 +148,11 @@ async function strikeAll(
   keeping: string | undefined,
 ): Promise<number> {
   let count = 0
+  // Where no accounts lie, nobody knows the names any more: the whole text goes.
+  const known = shape.has('account') ? names : undefined
   for (const mention of choices.mentions) {
-    if (names.length === 0 || !shape.has(mention.kind.toLowerCase())) continue
-    const isStruck = await strikeOut(ask, place, mention, names, async (rule, from) => {
+    if (known?.length === 0 || !shape.has(mention.kind.toLowerCase())) continue
+    const isStruck = await strikeOut(ask, place, mention, known, async (rule, from) => {
       if (keeping !== undefined) await ask(heldCopy(place, keeping, rule, part`to_jsonb(x)`, from))
     })
     if (isStruck) count += 1

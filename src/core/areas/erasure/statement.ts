@@ -37,9 +37,11 @@ export function statementOfRule(rule: Rule, place: Place, asked: Asked): Part {
   const table = place.table(rule.table)
   const isWalked = rule.isWalked === true && asked.after !== undefined
   const limit = asked.limit === undefined || isWalked ? part`` : part`limit ${asked.limit}`
-  const from = isWalked
-    ? part`from seen join ${table} x on x.tenant_id = ${tenantId} and x.id = seen.id where ${rule.rows(place)}`
-    : part`from ${table} x where x.tenant_id = ${tenantId} and ${rule.rows(place)} ${limit}`
+  // A walk looks at a stretch of ids, and each changed row is found by its place: neither reads the table.
+  const within = isWalked
+    ? part`and x.id > ${asked.after ?? ''}::uuid and x.id <= (select id from seen order by id desc limit 1)`
+    : part``
+  const from = part`from ${table} x where x.tenant_id = ${tenantId} ${within} and ${rule.rows(place)} ${limit}`
   const seen = isWalked
     ? part`seen as (select x.id from ${table} x where x.tenant_id = ${tenantId} and x.id > ${asked.after ?? ''}::uuid order by x.id limit ${asked.limit ?? 1}),`
     : part``
@@ -71,11 +73,11 @@ export const heldCopy = (
     ${rule.item ?? part`null::uuid`}, ${rule.container ?? part`null::uuid`}, ${body}, now() ${from}`
 
 function changed({ set }: Rule, table: Part, tenantId: string, columns: readonly string[] | undefined): Part {
-  const of = part`where u.tenant_id = ${tenantId} and u.ctid = taken.place_`
-  if (!set) return part`delete from ${table} u using taken ${of}`
+  const of = part`where u.tenant_id = ${tenantId} and u.ctid = any (array(select place_ from taken))`
+  if (!set) return part`delete from ${table} u ${of}`
   const named = Object.entries(set).filter(([column]) => columns === undefined || columns.includes(column))
   const written = named.map(([column, value], at) => part`${raw(at === 0 ? '' : ', ')}${raw(column)} = ${value}`)
-  return part`update ${table} u set ${joined(written)} from taken ${of}`
+  return part`update ${table} u set ${joined(written)} ${of}`
 }
 
 const joined = (parts: readonly Part[]): Part => parts.reduce((all, one) => part`${all} ${one}`, part``)

@@ -22,7 +22,7 @@ import { statementOfRule } from '../../erasure/statement.ts'
 import { isOwner, keepAnOperator, keepAnOwner } from '../../memberships/last-owner.ts'
 import { removeErasedOperator } from '../../operators/register.ts'
 import { disableWebhooksOf } from '../../webhooks/disabling.ts'
-import { heldIn, placeOf } from './place.ts'
+import { heldNow, placeOf } from './place.ts'
 
 export interface Erasing {
   readonly tenantId: string
@@ -56,8 +56,8 @@ export async function beginErasure(ctx: Ctx, erasing: Erasing): Promise<string> 
     values (${tenantId}, ${id}, ${accountId}, ${requestId}, ${tx.json(choices)}, ${tx.json(names)})
     on conflict (tenant_id, id) do update
     set names = excluded.names, swept_at = null, listed_at = null, ended_at = null`
-  for (const rule of atOnce)
-    await tx`${statementOfRule(rule, placeOf(erasing), { erasureId: id, held: heldIn(tx, erasing) })}`
+  const held = await heldNow(tx, erasing)
+  for (const rule of atOnce) await tx`${statementOfRule(rule, placeOf(erasing), { erasureId: id, held })}`
   await disableWebhooksOf(ctx, tenantId, accountId)
   await ctx.record('work.account.erased', { id: accountId })
   ctx.recordObligation({ act: 'account.erased', tenant_id: tenantId, account_id: accountId, ...codesOf(choices) })

@@ -26,6 +26,14 @@ export const placeOf = ({ tenantId, accountId }: Whose): Place => ({
   table: raw,
 })
 
+const nothingHeld: Held = () => undefined
+
+/** What holds cover now. None is placed before the commit: the workspace's lock is held. */
+export async function heldNow(tx: Tx, whose: Whose): Promise<Held> {
+  const [row] = await tx<{ is_held: boolean }[]>`select ${isAnyHeld(whose.tenantId)} as is_held`
+  return row?.is_held ? heldIn(tx, whose) : nothingHeld
+}
+
 /** Whether a hold in force covers the row `x`. */
 export const heldIn =
   (tx: Tx, { tenantId, accountId }: Whose): Held =>
@@ -48,8 +56,9 @@ export async function isAccountHeldNow(
   return row?.is_held === true
 }
 
-const isHeldByItem = (tx: Tx, tenantId: string, itemId: Part): Part => part`exists (
-  select from item i where i.tenant_id = ${tenantId} and i.id = ${itemId} and ${isItemHeld(tx, tenantId)})`
+/** By a scalar, which is asked for each row: as an `exists` it would be asked of every item, to be looked up. */
+const isHeldByItem = (tx: Tx, tenantId: string, itemId: Part): Part => part`coalesce((
+  select true from item i where i.tenant_id = ${tenantId} and i.id = ${itemId} and ${isItemHeld(tx, tenantId)} limit 1), false)`
 
 const isHeldByContainer = (tenantId: string, containerId: Part): Part => part`exists (
   select from legal_hold l where l.tenant_id = ${tenantId} and l.released_at is null and l.scope_kind = 'CONTAINER'

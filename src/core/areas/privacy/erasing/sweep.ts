@@ -25,7 +25,7 @@ import { inBatches, type Rule } from '../../erasure/rules.ts'
 import { type Done, statementOfRule } from '../../erasure/statement.ts'
 import { removeFiles } from './files.ts'
 import { strikeMentions } from './mentions.ts'
-import { heldIn, placeOf } from './place.ts'
+import { heldNow, placeOf } from './place.ts'
 import type { Named, Sweeping } from './sweeping.ts'
 
 const firstBatch = 200
@@ -91,7 +91,8 @@ async function applyRule(installation: Installation, actor: Actor, named: Named,
   let after: string | undefined = rule.isWalked ? firstId : undefined
   await paced(async (size) => {
     const { count, last } = await step(installation, actor, named, async ({ tx }, sweeping) => {
-      const asked = { erasureId: named.id, held: heldIn(tx, sweeping), limit: size, ...(after ? { after } : {}) }
+      const held = await heldNow(tx, sweeping)
+      const asked = { erasureId: named.id, held, limit: size, ...(after ? { after } : {}) }
       const [done] = await tx<Done[]>`${statementOfRule(rule, placeOf(sweeping), asked)}`
       return done ?? { count: 0, last: null }
     })

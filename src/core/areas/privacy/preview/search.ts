@@ -16,7 +16,7 @@ import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import type { SystemActor } from '../../../kernel/values/actor.ts'
 import { type MentionKind, mayName, namedIn, namesOf, searched } from '../../erasure/mentions.ts'
 import { atOnce, inBatches, part, type Rule, raw } from '../../erasure/rules.ts'
-import { heldIn, placeOf } from '../erasing/place.ts'
+import { heldNow, placeOf } from '../erasing/place.ts'
 
 const searcher: SystemActor = { kind: 'SYSTEM', job: 'search_mentions' }
 const portion = 2_000
@@ -203,7 +203,7 @@ async function countRows(
 ): Promise<CountRow> {
   const place = placeOf({ tenantId, accountId })
   const table = raw(rule.table)
-  const isHeld = rule.isNeverHeld ? part`false` : (heldIn(tx, { tenantId, accountId })(rule) ?? part`false`)
+  const isHeld = rule.isNeverHeld ? part`false` : ((await heldNow(tx, { tenantId, accountId }))(rule) ?? part`false`)
   const seen = part`select x.id from ${table} x where x.tenant_id = ${tenantId} and x.id > ${after ?? firstId}::uuid order by x.id limit ${portion}`
   const from =
     after === undefined
