@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { mediaStore } from '../../src/core/areas/media/store.ts'
 import { ZipWriter } from '../../src/core/areas/privacy/packages/zip.ts'
 import { furnish } from '../kit/leaving-workspace.ts'
 import { type Person, plantProof } from '../kit/people.ts'
@@ -67,6 +68,11 @@ async function fetched(by: Person, id: string, range?: string): Promise<{ status
   })
 }
 
+async function refused(by: Person, id: string): Promise<[number, string]> {
+  const { status, json } = await house.proven(by, 'GET', `/privacy/requests/${id}/package`)
+  return [status, json.code]
+}
+
 async function granted(by: Person, kind: string): Promise<string> {
   const { json } = await house.proven(by, 'POST', '/privacy/requests', { kind })
   expect((await house.patch(admin, json.id, { decision: 'GRANTED' })).json).toMatchObject({ state: 'GRANTED' })
@@ -83,8 +89,7 @@ describe('a package', () => {
     await house.call(other, 'POST', `/items/${mine.id}/comments`, { body: 'secret of Bandicoot' })
     await house.call(who, 'POST', `/items/${mine.id}:assign`, { account_id: other.accountId })
     const id = await granted(who, 'ACCESS')
-    const early = await fetched(who, id)
-    expect([early.status, JSON.parse(early.bytes.toString()).code]).toEqual([409, 'privacy.package_not_ready'])
+    expect(await refused(who, id)).toEqual([409, 'privacy.package_not_ready'])
     await house.runJobs()
 
     const done = (await house.call(who, 'GET', `/privacy/requests/${id}`)).json
@@ -131,8 +136,8 @@ describe('a package', () => {
     await house.runJobs()
     const path = `/privacy/requests/${id}/package`
     expect((await house.call(other, 'GET', path)).json.code).toBe('auth.step_up_required')
-    expect(JSON.parse((await fetched(who, id)).bytes.toString()).code).toBe('not_found')
-    expect(JSON.parse((await fetched(admin, id)).bytes.toString()).code).toBe('auth.role_required')
+    expect(await refused(who, id)).toEqual([404, 'not_found'])
+    expect(await refused(admin, id)).toEqual([403, 'auth.role_required'])
     await house.sql`update account set state = 'DISABLED', disabled_at = now(), state_before = 'ACTIVE' where id = ${other.accountId}`
     expect((await fetched(admin, id)).status).toBe(200)
     await house.sql`update account set state = 'ACTIVE', disabled_at = null, state_before = null where id = ${other.accountId}`
@@ -145,8 +150,7 @@ describe('a package', () => {
     const id = await granted(who, 'ACCESS')
     await house.runJobs()
     for (let n = 0; n < 5; n += 1) expect((await fetched(who, id, 'bytes=0-3')).status).toBe(206)
-    const gone = await fetched(who, id)
-    expect([gone.status, JSON.parse(gone.bytes.toString()).code]).toEqual([410, 'privacy.package_gone'])
+    expect(await refused(who, id)).toEqual([410, 'privacy.package_gone'])
     await house.sql`update privacy_package set fetches = 0, expires_at = now() where request_id = ${id}`
     expect((await fetched(who, id)).status).toBe(410)
     expect((await house.call(who, 'GET', `/privacy/requests/${id}`)).json.package).toBeNull()
@@ -154,6 +158,14 @@ describe('a package', () => {
       select extract(day from r.due_at - p.ready_at)::int as days from privacy_package p join media_removal r on r.media_id = p.file_id
       where p.request_id = ${id}`
     expect(note).toEqual({ days: 7 })
+  })
+
+  test('whose bytes are lost says so', async () => {
+    const id = await granted(who, 'ACCESS')
+    await house.runJobs()
+    const [row] = await house.sql<{ file_id: string }[]>`select file_id from privacy_package where request_id = ${id}`
+    await mediaStore(house.two.installation).remove({ tenantId: house.tenantId, mediaId: row!.file_id })
+    expect((await refused(who, id))[1]).toBe('media.store_failed')
   })
 
   test('can be withdrawn before it is made', async () => {

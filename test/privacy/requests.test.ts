@@ -234,6 +234,13 @@ describe('seeing', () => {
 describe('handling', () => {
   test('the person withdraws, and no more', async () => {
     const { id } = await open(who, { kind: 'RECTIFICATION' })
+    const narrow = await house.member({ role: 'ADMIN', scopes: ['workspace:read'] })
+    // Without the scope an administrator sees the own requests alone.
+    expect(code(await house.patch(narrow, id, { decision: 'GRANTED' }))).toEqual([404, 'not_found'])
+    const own = await open(narrow, { kind: 'RECTIFICATION' })
+    expect(code(await house.patch(narrow, own.id, { decision: 'GRANTED' }))).toEqual([403, 'auth.scope_required'])
+    const preview = await house.call(admin, 'GET', `${path}/${id}/erasure-preview`)
+    expect(code(preview)).toEqual([409, 'privacy.closed'])
     expect(code(await house.patch(who, id, { decision: 'GRANTED' }))).toEqual([403, 'auth.role_required'])
     expect(code(await house.patch(who, id, { state: 'DONE' }))).toEqual([403, 'auth.role_required'])
     expect((await house.patch(who, id, { state: 'WITHDRAWN' })).json).toMatchObject({ state: 'WITHDRAWN', version: 2 })
