@@ -140,6 +140,13 @@ AS $function$
 $function$;
 GRANT EXECUTE ON FUNCTION outbox_horizon() TO PUBLIC, svc_tenant;
 
+CREATE OR REPLACE FUNCTION public.privacy_due(received_at timestamp with time zone, months integer, stood interval, zone text)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (((((((received_at + stood) AT TIME ZONE zone))::date + make_interval(months => months)))::date + '23:59:59.999'::time without time zone) AT TIME ZONE zone);
+GRANT EXECUTE ON FUNCTION privacy_due(timestamp with time zone,integer,interval,text) TO PUBLIC;
+
 CREATE OR REPLACE FUNCTION public.search_ids(of_tenant uuid, of_generation bigint, of_kinds text[], of_containers uuid[], of_words tsquery, most integer)
  RETURNS TABLE(kind text, id uuid, rank double precision, changed_at timestamp with time zone)
  LANGUAGE plpgsql
@@ -974,6 +981,48 @@ CREATE TABLE departed_archive (
 CREATE INDEX departed_archive_due ON departed_archive USING btree (purged_at);
 GRANT DELETE, INSERT, SELECT, UPDATE ON departed_archive TO svc_installation;
 
+CREATE TABLE erasure (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  account_id uuid,
+  request_id uuid,
+  choices jsonb NOT NULL,
+  names jsonb DEFAULT '[]'::jsonb NOT NULL,
+  began_at timestamp with time zone DEFAULT now() NOT NULL,
+  swept_at timestamp with time zone,
+  listed_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  CONSTRAINT erasure_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT erasure_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+CREATE UNIQUE INDEX erasure_once ON erasure USING btree (tenant_id, account_id) WHERE account_id IS NOT NULL;
+CREATE INDEX erasure_open ON erasure USING btree (began_at) WHERE ended_at IS NULL OR listed_at IS NULL;
+ALTER TABLE erasure ENABLE ROW LEVEL SECURITY;
+ALTER TABLE erasure FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON erasure FOR SELECT TO svc_installation USING (true);
+CREATE POLICY one_workspace ON erasure TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT (tenant_id, id, began_at, swept_at, listed_at, ended_at) ON erasure TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON erasure TO svc_tenant;
+
+CREATE TABLE erasure_held (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  erasure_id uuid NOT NULL,
+  part text NOT NULL,
+  place text NOT NULL,
+  item_id uuid,
+  container_id uuid,
+  body jsonb NOT NULL,
+  held_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT erasure_held_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT erasure_held_tenant_id_erasure_id_fkey FOREIGN KEY (tenant_id, erasure_id) REFERENCES erasure(tenant_id, id)
+);
+CREATE INDEX erasure_held_of ON erasure_held USING btree (tenant_id, erasure_id, id);
+ALTER TABLE erasure_held ENABLE ROW LEVEL SECURITY;
+ALTER TABLE erasure_held FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON erasure_held TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON erasure_held TO svc_tenant;
+
 CREATE TABLE failed_attempt (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -1757,6 +1806,129 @@ CREATE TABLE pgmigrations (
   CONSTRAINT pgmigrations_pkey PRIMARY KEY (id)
 );
 GRANT SELECT ON pgmigrations TO svc_daemon;
+
+CREATE TABLE privacy_mention (
+  tenant_id uuid NOT NULL,
+  request_id uuid NOT NULL,
+  n integer NOT NULL,
+  kind text NOT NULL,
+  id uuid NOT NULL,
+  member text NOT NULL,
+  CONSTRAINT privacy_mention_pkey PRIMARY KEY (tenant_id, request_id, n),
+  CONSTRAINT privacy_mention_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES privacy_search(tenant_id, request_id)
+);
+ALTER TABLE privacy_mention ENABLE ROW LEVEL SECURITY;
+ALTER TABLE privacy_mention FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON privacy_mention TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON privacy_mention TO svc_tenant;
+
+CREATE TABLE privacy_package (
+  tenant_id uuid NOT NULL,
+  request_id uuid NOT NULL,
+  state text DEFAULT 'QUEUED'::text NOT NULL,
+  file_id uuid,
+  attempt integer DEFAULT 0 NOT NULL,
+  claimed_until timestamp with time zone,
+  size_bytes bigint,
+  sha256 text,
+  ready_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  fetches integer DEFAULT 0 NOT NULL,
+  CONSTRAINT privacy_package_pkey PRIMARY KEY (tenant_id, request_id),
+  CONSTRAINT privacy_package_ready CHECK ((state = 'QUEUED'::text) = (ready_at IS NULL)),
+  CONSTRAINT privacy_package_state_check CHECK (state = ANY (ARRAY['QUEUED'::text, 'READY'::text, 'GONE'::text])),
+  CONSTRAINT privacy_package_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES privacy_request(tenant_id, id)
+);
+CREATE INDEX privacy_package_open ON privacy_package USING btree (tenant_id) WHERE state <> 'GONE'::text;
+ALTER TABLE privacy_package ENABLE ROW LEVEL SECURITY;
+ALTER TABLE privacy_package FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON privacy_package FOR SELECT TO svc_installation USING (true);
+CREATE POLICY one_workspace ON privacy_package TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT (tenant_id, request_id, state, claimed_until, expires_at) ON privacy_package TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON privacy_package TO svc_tenant;
+
+CREATE TABLE privacy_request (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  state text DEFAULT 'RECEIVED'::text NOT NULL,
+  account_id uuid,
+  subject_name text,
+  subject_contact text,
+  processing text,
+  details text,
+  channel text NOT NULL,
+  received_at timestamp with time zone NOT NULL,
+  time_zone text NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  extended_months integer,
+  extended_reason text,
+  extended_text text,
+  extended_at timestamp with time zone,
+  identity_state text DEFAULT 'UNVERIFIED'::text NOT NULL,
+  identity_how text,
+  identity_asked_at timestamp with time zone,
+  identity_verified_at timestamp with time zone,
+  identity_by uuid,
+  handler_id uuid,
+  decision text,
+  refusal_ground text,
+  choices jsonb,
+  executes_at timestamp with time zone,
+  held_parts jsonb DEFAULT '[]'::jsonb NOT NULL,
+  reminded text,
+  reminded_at timestamp with time zone,
+  closed_at timestamp with time zone,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT privacy_request_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT privacy_request_channel_check CHECK (channel = ANY (ARRAY['SELF'::text, 'ENTERED'::text])),
+  CONSTRAINT privacy_request_closed CHECK ((state = ANY (ARRAY['REFUSED'::text, 'DONE'::text, 'WITHDRAWN'::text])) = (closed_at IS NOT NULL)),
+  CONSTRAINT privacy_request_decision_check CHECK (decision = ANY (ARRAY['GRANTED'::text, 'REFUSED'::text])),
+  CONSTRAINT privacy_request_extended CHECK ((extended_months IS NULL) = (extended_at IS NULL)),
+  CONSTRAINT privacy_request_extended_months_check CHECK (extended_months = ANY (ARRAY[1, 2])),
+  CONSTRAINT privacy_request_extended_reason_check CHECK (extended_reason = ANY (ARRAY['COMPLEX'::text, 'NUMEROUS'::text])),
+  CONSTRAINT privacy_request_identity_state_check CHECK (identity_state = ANY (ARRAY['UNVERIFIED'::text, 'ASKED'::text, 'VERIFIED'::text])),
+  CONSTRAINT privacy_request_kind_check CHECK (kind = ANY (ARRAY['ACCESS'::text, 'RECTIFICATION'::text, 'ERASURE'::text, 'RESTRICTION'::text, 'PORTABILITY'::text, 'OBJECTION'::text])),
+  CONSTRAINT privacy_request_processing CHECK ((kind = 'OBJECTION'::text) = (processing IS NOT NULL)),
+  CONSTRAINT privacy_request_processing_check CHECK (processing = ANY (ARRAY['AI'::text, 'STATISTICS'::text, 'OTHER'::text])),
+  CONSTRAINT privacy_request_refusal_ground_check CHECK (refusal_ground = ANY (ARRAY['UNIDENTIFIED'::text, 'UNFOUNDED'::text, 'EXCESSIVE'::text, 'LAW'::text, 'CLAIMS'::text, 'OTHERS_RIGHTS'::text])),
+  CONSTRAINT privacy_request_refused CHECK ((NOT decision IS DISTINCT FROM 'REFUSED'::text) = (refusal_ground IS NOT NULL)),
+  CONSTRAINT privacy_request_state_check CHECK (state = ANY (ARRAY['RECEIVED'::text, 'GRANTED'::text, 'REFUSED'::text, 'DONE'::text, 'PARTLY_DONE'::text, 'WITHDRAWN'::text])),
+  CONSTRAINT privacy_request_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+CREATE INDEX privacy_request_by_account ON privacy_request USING btree (tenant_id, account_id) WHERE account_id IS NOT NULL;
+CREATE INDEX privacy_request_due ON privacy_request USING btree (due_at) WHERE state = ANY (ARRAY['RECEIVED'::text, 'GRANTED'::text]);
+CREATE INDEX privacy_request_executes ON privacy_request USING btree (executes_at) WHERE state = 'GRANTED'::text AND executes_at IS NOT NULL;
+CREATE UNIQUE INDEX privacy_request_open ON privacy_request USING btree (tenant_id, account_id, kind) WHERE state = ANY (ARRAY['RECEIVED'::text, 'GRANTED'::text, 'PARTLY_DONE'::text]);
+ALTER TABLE privacy_request ENABLE ROW LEVEL SECURITY;
+ALTER TABLE privacy_request FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON privacy_request FOR SELECT TO svc_installation USING (true);
+CREATE POLICY one_workspace ON privacy_request TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT (tenant_id, id, kind, state, due_at, executes_at, reminded, reminded_at) ON privacy_request TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON privacy_request TO svc_tenant;
+
+CREATE TABLE privacy_search (
+  tenant_id uuid NOT NULL,
+  request_id uuid NOT NULL,
+  state text DEFAULT 'SEARCHING'::text NOT NULL,
+  claimed_until timestamp with time zone,
+  counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+  held jsonb DEFAULT '[]'::jsonb NOT NULL,
+  found integer DEFAULT 0 NOT NULL,
+  searched_at timestamp with time zone,
+  CONSTRAINT privacy_search_pkey PRIMARY KEY (tenant_id, request_id),
+  CONSTRAINT privacy_search_state_check CHECK (state = ANY (ARRAY['SEARCHING'::text, 'DONE'::text])),
+  CONSTRAINT privacy_search_tenant_id_request_id_fkey FOREIGN KEY (tenant_id, request_id) REFERENCES privacy_request(tenant_id, id)
+);
+CREATE INDEX privacy_search_open ON privacy_search USING btree (tenant_id) WHERE state = 'SEARCHING'::text;
+ALTER TABLE privacy_search ENABLE ROW LEVEL SECURITY;
+ALTER TABLE privacy_search FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON privacy_search FOR SELECT TO svc_installation USING (true);
+CREATE POLICY one_workspace ON privacy_search TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT (tenant_id, request_id, state, claimed_until) ON privacy_search TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON privacy_search TO svc_tenant;
 
 CREATE TABLE provider_switch (
   tenant_id uuid NOT NULL,

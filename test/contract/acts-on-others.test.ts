@@ -183,6 +183,8 @@ const harmless = new Set([
   ...['endSession', 'assignItem', 'unassignItem', 'addItemMember', 'removeItemMember'],
   // Another's is not_found, whatever the caller's role.
   'setNotificationPreference',
+  // Whoever enters what somebody asks decides nothing yet: the handling keeps the ceiling (test/privacy/requests.test.ts).
+  'openPrivacyRequest',
 ])
 
 test('whatever names an account, a membership, a token or a session and changes something says whom it acts on', () => {

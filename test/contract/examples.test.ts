@@ -9,15 +9,17 @@ import * as boards from './examples/boards.ts'
 import * as integrating from './examples/integrating.ts'
 import * as operating from './examples/operating.ts'
 import * as people from './examples/people.ts'
+import * as privacy from './examples/privacy.ts'
 import { openScene, type Scene, type Shown } from './examples/scene.ts'
 
 const { abridged, delivered: _, ...integration } = integrating
-const { near, ...accounts } = people
+const { near, consents: _told, ...accounts } = people
 const stories: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   ...boards,
   ...accounts,
   ...integration,
   ...operating,
+  ...privacy,
 }
 
 const every: readonly Operation[] = Object.values(operations)

@@ -67,6 +67,7 @@ const called: Readonly<Record<string, string>> = {
   account_group: 'group',
   outbox_event: 'event',
   legal_hold: 'hold',
+  privacy_request: 'request',
 }
 
 /** The newest ids of every table with rows of the workspace, by the name that paths use. */
@@ -97,6 +98,7 @@ const about: Readonly<Record<string, string>> = {
   collection: 'container',
   subject: 'container',
   actor: 'account',
+  handler: 'account',
 }
 
 /** What a place is about: `container` for `containerId`, `before_container_id` and `collection_id`. */

@@ -4,6 +4,7 @@ import { deploying } from './stories/deploying.ts'
 import { ai, deliveries, search, webhooks } from './stories/integrating.ts'
 import { keyring, keyringRunbook } from './stories/keys.ts'
 import { lockedOut, operators, people } from './stories/people.ts'
+import { privacy } from './stories/privacy.ts'
 import { recovery, stuckPurge, upgrade } from './stories/recovering.ts'
 import { mail, media, settings } from './stories/settings.ts'
 import { signingIn } from './stories/signing-in.ts'
@@ -11,7 +12,8 @@ import type { Story } from './story.ts'
 
 /** In this order, on one installation: what a page needs, pages before it have made. */
 export const played: readonly Story[] = [
-  ...[deploying, keyring, keyringRunbook, people, operators, lockedOut, settings, webhooks, search, deliveries, ai],
+  ...[deploying, keyring, keyringRunbook, people, privacy, operators, lockedOut, settings],
+  ...[webhooks, search, deliveries, ai],
   ...[backupTargets, backups, archiveFormat, mail, media, signingIn, stuckPurge, upgrade],
 ]
 

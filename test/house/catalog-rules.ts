@@ -63,6 +63,11 @@ const openToInstallation: Readonly<Record<string, string>> = {
     'which workspaces have a mail that is due is not known before the look, and old rows are swept in all; a row holds ids',
   consent: 'a recovery asks which were withdrawn; a row holds ids, codes and hashes',
   account_restriction: 'a recovery asks which are in force; a row holds ids and a code',
+  privacy_request:
+    'where a deadline is near is not known before the look; of a request kind, state and moments are readable',
+  privacy_package: 'the same; ids, states and moments are readable',
+  privacy_search: 'the same; ids and states are readable',
+  erasure: 'the same; ids and moments are readable',
   media_tally: 'operators see what a workspace has used of a ceiling',
 }
 

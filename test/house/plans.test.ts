@@ -187,6 +187,9 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
       insert into notification (tenant_id, account_id, event_id, category, id, event_type, subject, item_id, began_at, at, is_listed)
       select tenant_id, account_id, id, 'CHANGED', id, 'plan', '/items/' || id, id, now(), now(), true from made`
     await sql`
+      insert into privacy_request (tenant_id, id, kind, state, account_id, channel, received_at, time_zone, due_at, closed_at)
+      select tenant_id, id, 'ACCESS', 'WITHDRAWN', account_id, 'SELF', now(), 'UTC', now(), now() from made`
+    await sql`
       insert into notification_preference (tenant_id, account_id, category, channel, delivery)
       select tenant_id, account_id, 'CHANGED', 'MAIL', 'DAILY' from made`
     await sql`
@@ -345,6 +348,9 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listDeliveries', () => ({ params: { webhookId }, ...size })],
   ['listDeliveries', () => ({ params: { webhookId }, query: { size: '50', status: 'DEAD_LETTER' } })],
   ['getDelivery', () => ({ params: { webhookId, deliveryId } })],
+  ['listPrivacyRequests', () => size],
+  ['listPrivacyRequests', () => ({ query: { ...size.query, account_id: actor.accountId, overdue: 'true' } })],
+  ['getPrivacyRequest', () => ({ params: { requestId: collectionId } })],
   ['getRecordedDelivery', () => ({ params: { deliveryId } })],
 ]
 
@@ -364,6 +370,9 @@ const others: readonly OperationId[] = [
   'search', // its plans are in test/search/candidates.test.ts
   'getMediaContent', // reads what getMedia reads, and refuses a file without bytes
   'queryItems', // its plans are in test/items/filter/plans.test.ts
+  'getErasurePreview', // refuses a request that is none; what it reads are rows of one request, and lists of hosts
+  'getPrivacyPackage', // one request by its key
+  'listOverdueRequests', // counts what is overdue, by an index alone
   'listArchives', // one target by its key; the rest is asked of the target
 ]
 

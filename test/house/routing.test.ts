@@ -59,6 +59,11 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'job/resumeBackups': 'value',
       'list/listBackups': 'value',
       'removal/readLeaving': 'value',
+      'job/findOpen': 'value',
+      'making/makePackages': 'value',
+      'search/searchMentions': 'value',
+      'reminders/remindOfDeadlines': 'value',
+      'overdue/listOverdueRequests': 'value',
       'discover/discover': 'mixed value',
       'indexer/findLacking': 'mixed value',
       'indexer/findWork': 'mixed value',
@@ -102,6 +107,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'admit/voidSome': 'value',
       'consents/plan': 'value',
       'disablings/plan': 'value',
+      'erasures/plan': 'value',
       'follow-model/run': 'value',
       'holds/plan': 'value',
       'offered/removeIdentityProvider': 'value',
@@ -151,7 +157,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 102
+const most = 108
 
 let statements: number
 let findings: readonly Finding[]

@@ -1,6 +1,6 @@
 /** Addresses of accounts: asked for, confirmed, made the primary one, removed. People 1, N6 and I4; 4, N20; docs/decisions/0410. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { endConfirmation } from '../../src/core/areas/auth/addresses/confirmation-mail.ts'
+import { endConfirmation } from '../../src/core/areas/auth/addresses/ending-confirmation.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { type Person, plantToken } from '../kit/accounts.ts'
 import { type Addressing, addressing, changes, confirms, fresh, patience } from '../kit/addresses.ts'

@@ -108,6 +108,26 @@ export async function furnish(
       values (${id}, ${randomUUIDv7()}, 'TENANT', 'over', ${ownerId}, now(), ${ownerId})`
   })
   await furnishItems(sql, furnished)
+  await furnishPrivacy(sql, furnished)
+}
+
+/** A request that is over, what its search found, and an erasure of somebody without an account. */
+async function furnishPrivacy(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | 'ownerId'>): Promise<void> {
+  const [request, erasure] = [randomUUIDv7(), randomUUIDv7()]
+  await sql`
+    insert into privacy_request (tenant_id, id, kind, state, account_id, details, channel, received_at, time_zone, due_at, closed_at)
+    values (${id}, ${request}, 'ERASURE', 'WITHDRAWN', ${ownerId}, 'Ada', 'SELF', now(), 'UTC', now(), now())`
+  await sql`
+    insert into privacy_package (tenant_id, request_id, state, ready_at, expires_at) values (${id}, ${request}, 'GONE', now(), now())`
+  await sql`insert into privacy_search (tenant_id, request_id, state) values (${id}, ${request}, 'DONE')`
+  await sql`
+    insert into privacy_mention (tenant_id, request_id, n, kind, id, member) values (${id}, ${request}, 0, 'ITEM', ${randomUUIDv7()}, 'title')`
+  await sql`
+    insert into erasure (tenant_id, id, choices, swept_at, listed_at, ended_at)
+    values (${id}, ${erasure}, '{"texts":"KEEP","files":"KEEP","mentions":[]}', now(), now(), now())`
+  await sql`
+    insert into erasure_held (tenant_id, id, erasure_id, part, place, body)
+    values (${id}, ${randomUUIDv7()}, ${erasure}, 'MENTIONS', 'item', '{}')`
 }
 
 /** An active provider of the workspace, an account connected to it, a group and a second factor. */

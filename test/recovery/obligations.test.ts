@@ -41,6 +41,12 @@ const written = {
     { act: 'consent.withdrawn', tenant_id, account_id, kind: 'statistics' },
     { act: 'consent.given', tenant_id, account_id, kind: 'statistics' },
   ],
+  erasures: [
+    {
+      ...({ act: 'account.erased', tenant_id, account_id, texts: 'REDACT', files: 'KEEP' } as const),
+      mentions: [`ITEM:${id}`],
+    },
+  ],
 } as const satisfies Record<string, readonly Obligation[]>
 
 /** Lines a second apart, in this order; those at `unsettled` without an outcome. */

@@ -1079,7 +1079,7 @@ export type NotificationLockedProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** This is for people; a service account has no such say. */
+/** This is for people; a service account is none, and has no data of its own. */
 export type PrivacyPersonOnlyProblem = {
   readonly type: "urn:problem:svc:privacy.person_only"
   readonly status: 409
@@ -1102,6 +1102,148 @@ export type PrivacyTextChangedProblem = {
     /** The version that is current; 0: there is none. */
     readonly version: number
   }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The person has an open request of this kind already. */
+export type PrivacyRequestOpenProblem = {
+  readonly type: "urn:problem:svc:privacy.request_open"
+  readonly status: 409
+  readonly code: "privacy.request_open"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The request that is open. */
+    readonly request_id: string | null
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Who the person is has not been made sure. */
+export type PrivacyIdentityUnverifiedProblem = {
+  readonly type: "urn:problem:svc:privacy.identity_unverified"
+  readonly status: 409
+  readonly code: "privacy.identity_unverified"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The request is {state}: that cannot be done any more, or not yet. */
+export type PrivacyClosedProblem = {
+  readonly type: "urn:problem:svc:privacy.closed"
+  readonly status: 409
+  readonly code: "privacy.closed"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The state that it is in. */
+    readonly state: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The data of the account are kept for legal claims. */
+export type PrivacyRestrictedProblem = {
+  readonly type: "urn:problem:svc:privacy.restricted"
+  readonly status: 409
+  readonly code: "privacy.restricted"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The plan is outdated; it is now {hash}. Nothing was done. */
+export type PlanStaleProblem = {
+  readonly type: "urn:problem:svc:plan.stale"
+  readonly status: 409
+  readonly code: "plan.stale"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The hash of the plan that is current. */
+    readonly hash: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The deadline was lengthened before, which the law allows once. */
+export type PrivacyExtendedAlreadyProblem = {
+  readonly type: "urn:problem:svc:privacy.extended_already"
+  readonly status: 409
+  readonly code: "privacy.extended_already"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The deadline has passed: it ended at {due_at}. */
+export type PrivacyTooLateProblem = {
+  readonly type: "urn:problem:svc:privacy.too_late"
+  readonly status: 409
+  readonly code: "privacy.too_late"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** When the deadline ended. */
+    readonly due_at: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The package is not made yet, or the request has none. */
+export type PrivacyPackageNotReadyProblem = {
+  readonly type: "urn:problem:svc:privacy.package_not_ready"
+  readonly status: 409
+  readonly code: "privacy.package_not_ready"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The package was fetched five times, or its time is over. */
+export type PrivacyPackageGoneProblem = {
+  readonly type: "urn:problem:svc:privacy.package_gone"
+  readonly status: 410
+  readonly code: "privacy.package_gone"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The store of files cannot be written or read. */
+export type MediaStoreFailedProblem = {
+  readonly type: "urn:problem:svc:media.store_failed"
+  readonly status: 503
+  readonly code: "media.store_failed"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -1497,19 +1639,6 @@ export type MediaSizeMismatchProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The store of files cannot be written or read. */
-export type MediaStoreFailedProblem = {
-  readonly type: "urn:problem:svc:media.store_failed"
-  readonly status: 503
-  readonly code: "media.store_failed"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
 /** The range is not within the {size_bytes} bytes of the file. */
 export type MediaRangeProblem = {
   readonly type: "urn:problem:svc:media.range"
@@ -1562,22 +1691,6 @@ export type AdminConfirmationMismatchProblem = {
   readonly code: "admin.confirmation_mismatch"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The plan is outdated; it is now {hash}. Nothing was done. */
-export type PlanStaleProblem = {
-  readonly type: "urn:problem:svc:plan.stale"
-  readonly status: 409
-  readonly code: "plan.stale"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** The hash of the plan that is current. */
-    readonly hash: string
-  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -3301,6 +3414,76 @@ export type EmergencyNotice = {
   readonly ended_by: string | null
 }
 
+export type ErasureChoices = {
+  /** KEEP: they stay, and lead to nobody. REDACT: their words go. REMOVE: comments and items go. Absent: `"KEEP"`. */
+  readonly texts?: "KEEP" | "REDACT" | "REMOVE"
+  /** What becomes of files that the person uploaded. Absent: `"KEEP"`. */
+  readonly files?: "KEEP" | "REMOVE"
+  /** Texts of others in which name and address are struck out; all other hits stay. Absent: `[]`. */
+  readonly mentions?: readonly {
+    readonly id: string
+    /** What the text is of. */
+    readonly kind: "ITEM" | "COMMENT" | "CONTAINER" | "TEMPLATE"
+  }[]
+}
+
+export type ErasureMentions = {
+  /** SEARCHING: a job reads the texts; ask again. */
+  readonly state: "SEARCHING" | "DONE"
+  /** Texts of others that have the name or an address. */
+  readonly found: number
+  /** The first thousand; those that are named in `choices` are struck out. */
+  readonly hits: readonly {
+    readonly id: string
+    /** What the text is of. */
+    readonly kind: "ITEM" | "COMMENT" | "CONTAINER" | "TEMPLATE"
+    /** Where in it. */
+    readonly member: string
+  }[]
+}
+
+export type ErasurePart = {
+  /** A part of what is the person’s. */
+  readonly part: "ACCOUNT" | "WAYS_IN" | "BELONGING" | "OWN" | "TEXTS" | "FILES" | "MENTIONS" | "EVENTS"
+  /** How many rows it has; null while they are counted. */
+  readonly rows: number | null
+  /** What is chosen; null: there is nothing to choose. */
+  readonly choice: string | null
+  /** What may be chosen. */
+  readonly choices: readonly string[]
+  /** Whether law keeps some of it for now; which hold, nobody is told. */
+  readonly held: boolean
+}
+
+export type ErasurePreview = {
+  /** Everything that is the person’s. */
+  readonly parts: readonly ErasurePart[]
+  /** The person in texts of others. */
+  readonly mentions: ErasureMentions
+  /** Archives that are not rewritten: what they have of the person is erased again whenever one is read. */
+  readonly backups: readonly {
+    /** The backup. */
+    readonly backup_id: string
+    /** Where it lies. */
+    readonly target_id: string
+    /** Of when it is. */
+    readonly snapshot_at: string | null
+    /** Null: as long as the rules of its schedule say. */
+    readonly kept_until: string | null
+  }[]
+  /** Hosts that may have data of the person. */
+  readonly recipients: readonly {
+    /** How it got them. */
+    readonly kind: "WEBHOOK" | "AI_MODEL" | "PROVIDER"
+    /** Who may have copies, and is told of the erasure where it listens. */
+    readonly host: string
+  }[]
+  /** When it begins; if it is not granted yet, when it would. */
+  readonly executes_at: string
+  /** Changes when anything that a person would decide by does; good for 15 minutes. */
+  readonly hash: string
+}
+
 export type EventType = {
   /** The full name: namespace, area, entity, verb, version. */
   readonly type: string
@@ -4972,6 +5155,27 @@ export type NewBackupTargetConfig = {
   readonly private_key?: string
 }
 
+export type NewPrivacyRequest = {
+  /** ACCESS (GDPR art. 15), RECTIFICATION (16), ERASURE (17), RESTRICTION (18), PORTABILITY (20), OBJECTION (21). */
+  readonly kind: "ACCESS" | "RECTIFICATION" | "ERASURE" | "RESTRICTION" | "PORTABILITY" | "OBJECTION"
+  /** What is asked, in the words of the person. */
+  readonly details?: string
+  /** What an OBJECTION is against; for no other kind. */
+  readonly processing?: "AI" | "STATISTICS" | "OTHER"
+  /** Whose data it is; of administrators. */
+  readonly account_id?: string
+  /** Somebody without an account; of administrators. */
+  readonly subject?: NewPrivacySubject
+  /** When it came, at most 90 days ago; of administrators. */
+  readonly received_at?: string
+}
+
+export type NewPrivacySubject = {
+  readonly name: string
+  /** Where people reach them. */
+  readonly contact?: string
+}
+
 export type NoticePut = {
   /** Null: there is nothing to say any more. */
   readonly message: string | null
@@ -5207,6 +5411,19 @@ export type OperatorAdd = {
   readonly email?: string
 }
 
+export type OverduePrivacyRequests = {
+  /** The workspace. */
+  readonly tenant: {
+    readonly id: string
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
+    readonly slug: string
+  }
+  /** Requests whose deadline by law is past, and that nobody has answered. */
+  readonly overdue: number
+  /** The deadline that is past for longest. */
+  readonly oldest_due_at: string
+}
+
 export type Overview = {
   /** Whether the installation has one workspace or many. */
   readonly mode: "multi" | "single"
@@ -5331,6 +5548,122 @@ export type PasswordOpeningRequest = {
   readonly requester: string
   /** Why, in the words of the person who decided. */
   readonly reason: string
+}
+
+export type PrivacyExtension = {
+  /** Beyond the first one. */
+  readonly months: number
+  /** COMPLEX: there is much to look through. NUMEROUS: there are many requests. */
+  readonly reason: "COMPLEX" | "NUMEROUS"
+  /** When it was lengthened. */
+  readonly at: string
+}
+
+export type PrivacyExtensionRequest = {
+  /** Beyond the first one. Absent: `2`. */
+  readonly months?: number
+  /** COMPLEX: there is much to look through. NUMEROUS: there are many requests. */
+  readonly reason: "COMPLEX" | "NUMEROUS"
+  /** Why, for the person. */
+  readonly text: string
+}
+
+export type PrivacyIdentity = {
+  /** From ASKED to VERIFIED the deadline stands still, for a month at most. */
+  readonly state: "UNVERIFIED" | "ASKED" | "VERIFIED"
+  /** How whoever handles the request made sure; null: by the own credential. */
+  readonly how: string | null
+  /** When the person was asked who it is. */
+  readonly asked_at: string | null
+  /** When it was made sure. */
+  readonly verified_at: string | null
+  /** The account that made sure. */
+  readonly by: string | null
+}
+
+export type PrivacyIdentityUpdate = {
+  /** While it is ASKED, the deadline stands still. */
+  readonly state: "ASKED" | "VERIFIED"
+  /** How it was made sure; for VERIFIED. */
+  readonly how?: string
+}
+
+export type PrivacyPackage = {
+  /** When it was made. */
+  readonly ready_at: string
+  /** Until when it can be fetched. */
+  readonly expires_at: string
+  /** Of the zip. */
+  readonly size_bytes: number
+  /** Of the zip, hexadecimal. */
+  readonly sha256: string
+}
+
+export type PrivacyRequest = {
+  readonly id: string
+  /** ACCESS (GDPR art. 15), RECTIFICATION (16), ERASURE (17), RESTRICTION (18), PORTABILITY (20), OBJECTION (21). */
+  readonly kind: "ACCESS" | "RECTIFICATION" | "ERASURE" | "RESTRICTION" | "PORTABILITY" | "OBJECTION"
+  /** PARTLY_DONE: erased but for what a legal hold keeps; the release of the hold erases the rest, and the request is DONE. */
+  readonly state: "RECEIVED" | "GRANTED" | "REFUSED" | "DONE" | "PARTLY_DONE" | "WITHDRAWN"
+  /** Whose data it is; without name and contact once the person is erased. */
+  readonly subject: PrivacySubject
+  /** What an OBJECTION is against. */
+  readonly processing: "AI" | "STATISTICS" | "OTHER" | null
+  /** What is asked, in the words of the person. */
+  readonly details: string | null
+  /** SELF: by the own account. ENTERED: by an administrator. */
+  readonly channel: "SELF" | "ENTERED"
+  /** When it came. */
+  readonly received_at: string
+  /** The end of the day one calendar month after it came, in the zone of the workspace; while identity is ASKED, the latest that it can become. */
+  readonly due_at: string
+  /** Whether it is open behind its deadline. */
+  readonly is_overdue: boolean
+  /** How the deadline was lengthened; null: it was not. */
+  readonly extended: PrivacyExtension | null
+  /** Whether it is sure who the person is. */
+  readonly identity: PrivacyIdentity
+  /** The administrator who has taken it. */
+  readonly handler_id: string | null
+  /** What was decided; null: nothing yet. */
+  readonly decision: "GRANTED" | "REFUSED" | null
+  /** Why it was refused; null: it was not. */
+  readonly refusal_ground: "UNIDENTIFIED" | "UNFOUNDED" | "EXCESSIVE" | "LAW" | "CLAIMS" | "OTHERS_RIGHTS" | null
+  /** When an erasure that was granted begins; until then it can be withdrawn. */
+  readonly executes_at: string | null
+  /** What law keeps of an erasure, until it no longer does. */
+  readonly held_parts: readonly ("ACCOUNT" | "WAYS_IN" | "BELONGING" | "OWN" | "TEXTS" | "FILES" | "MENTIONS" | "EVENTS")[]
+  /** Of ACCESS and PORTABILITY, once it can be fetched. */
+  readonly package: PrivacyPackage | null
+  /** When it was refused, done or withdrawn. */
+  readonly closed_at: string | null
+  readonly created_at: string
+  readonly version: number
+}
+
+export type PrivacyRequestUpdate = {
+  /** The administrator who has taken it. */
+  readonly handler_id?: string | null
+  /** Whether it is sure who the person is. */
+  readonly identity?: PrivacyIdentityUpdate
+  /** What was decided; once. */
+  readonly decision?: "GRANTED" | "REFUSED"
+  /** Why it was refused: nobody knows who it is, it is unfounded or excessive (GDPR art. 12), law or legal claims want the data kept (17(3)), rights of others (15(4)). */
+  readonly refusal_ground?: "UNIDENTIFIED" | "UNFOUNDED" | "EXCESSIVE" | "LAW" | "CLAIMS" | "OTHERS_RIGHTS"
+  /** WITHDRAWN: by the person, or for the person. DONE: a granted request whose work is done by hand. */
+  readonly state?: "WITHDRAWN" | "DONE"
+  /** Of an ERASURE that is granted. */
+  readonly choices?: ErasureChoices
+  /** The `hash` of the preview that was shown; to grant an ERASURE. */
+  readonly plan_hash?: string
+}
+
+export type PrivacySubject = {
+  /** Null: somebody without an account. */
+  readonly account_id: string | null
+  readonly name: string | null
+  /** Where somebody without an account can be reached. */
+  readonly contact: string | null
 }
 
 export type ProblemCode = {
@@ -6747,7 +7080,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | IdentityProviderNoFreshSignInProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdentityProviderManyProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | PrivacyPersonOnlyProblem | PrivacyTextChangedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiNoticeDueProblem | AiModelFailedProblem | AiObjectedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | IdentityProviderNoFreshSignInProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdentityProviderManyProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | PrivacyPersonOnlyProblem | PrivacyTextChangedProblem | PrivacyRequestOpenProblem | PrivacyIdentityUnverifiedProblem | PrivacyClosedProblem | PrivacyRestrictedProblem | PlanStaleProblem | PrivacyExtendedAlreadyProblem | PrivacyTooLateProblem | PrivacyPackageNotReadyProblem | PrivacyPackageGoneProblem | MediaStoreFailedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiNoticeDueProblem | AiModelFailedProblem | AiObjectedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -7317,6 +7650,81 @@ export interface Operations {
     readonly body: AccountRestrictionSet
     readonly ifMatch?: number | string
   }) => Promise<AccountRestriction>
+  /** Requests about personal data, newest first. `GET /privacy/requests` */
+  listPrivacyRequests: Paged<Call & {
+    readonly query?: {
+      /** Those in this state. */
+      readonly state?: "RECEIVED" | "GRANTED" | "REFUSED" | "DONE" | "PARTLY_DONE" | "WITHDRAWN"
+      /** Those of this kind. */
+      readonly kind?: "ACCESS" | "RECTIFICATION" | "ERASURE" | "RESTRICTION" | "PORTABILITY" | "OBJECTION"
+      /** Whose data they are about. */
+      readonly account_id?: string
+      /** Whether the deadline is past. */
+      readonly overdue?: "true" | "false"
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly PrivacyRequest[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, PrivacyRequest, false>
+  /** One request about personal data. `GET /privacy/requests/{requestId}` */
+  getPrivacyRequest: (call: Call & {
+    readonly params: {
+      /** The id of the request. */
+      readonly requestId: string
+    }
+  }) => Promise<PrivacyRequest>
+  /** Ask for what the law gives a person: access, erasure, portability and the rest. `POST /privacy/requests` */
+  openPrivacyRequest: (call: Call & {
+    readonly body: NewPrivacyRequest
+    readonly idempotencyKey?: string
+    readonly stepUp?: string
+  }) => Promise<PrivacyRequest>
+  /** Handle a request: who has it, who the person is, the decision; or withdraw it. `PATCH /privacy/requests/{requestId}` */
+  changePrivacyRequest: (call: Call & {
+    readonly params: {
+      /** The id of the request. */
+      readonly requestId: string
+    }
+    readonly body: PrivacyRequestUpdate
+    readonly ifMatch?: number | string
+    readonly stepUp?: string
+  }) => Promise<PrivacyRequest>
+  /** Lengthen the deadline once, by two months at most; the person is told why. `POST /privacy/requests/{requestId}:extend` */
+  extendPrivacyRequest: (call: Call & {
+    readonly params: {
+      /** The id of the request. */
+      readonly requestId: string
+    }
+    readonly body: PrivacyExtensionRequest
+    readonly ifMatch?: number | string
+  }) => Promise<PrivacyRequest>
+  /** What the erasure of a person would do, and what is to be chosen. `GET /privacy/requests/{requestId}/erasure-preview` */
+  getErasurePreview: (call: Call & {
+    readonly params: {
+      /** The id of the request. */
+      readonly requestId: string
+    }
+  }) => Promise<ErasurePreview>
+  /** Fetch the package of a granted ACCESS or PORTABILITY: a zip of JSON Lines and files. `GET /privacy/requests/{requestId}/package` */
+  getPrivacyPackage: (call: Call & {
+    readonly params: {
+      /** The id of the request. */
+      readonly requestId: string
+    }
+    readonly stepUp: string
+    readonly range?: string
+  }) => Promise<Response>
+  /** Workspaces with requests about personal data that are overdue, the longest overdue first. `GET /admin/privacy/overdue` */
+  listOverdueRequests: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
+    readonly data: readonly OverduePrivacyRequests[]
+  }>
   /** Who has which role on the workspace and in the containers that the caller sees, oldest first. `GET /memberships` */
   listMemberships: Paged<Call & {
     readonly query?: {
@@ -9050,6 +9458,14 @@ export const operations = {
   getAiObjection: {"method":"GET","path":"/privacy/ai-objection","reads":true},
   noteAiNotice: {"method":"POST","path":"/privacy/ai-objection:noticed","sends":"json"},
   setAccountRestriction: {"method":"POST","path":"/accounts/{accountId}:restrict","sends":"json"},
+  listPrivacyRequests: {"method":"GET","path":"/privacy/requests","reads":true,"paged":true},
+  getPrivacyRequest: {"method":"GET","path":"/privacy/requests/{requestId}","reads":true},
+  openPrivacyRequest: {"method":"POST","path":"/privacy/requests","sends":"json","key":true},
+  changePrivacyRequest: {"method":"PATCH","path":"/privacy/requests/{requestId}","sends":"patch"},
+  extendPrivacyRequest: {"method":"POST","path":"/privacy/requests/{requestId}:extend","sends":"json"},
+  getErasurePreview: {"method":"GET","path":"/privacy/requests/{requestId}/erasure-preview","reads":true},
+  getPrivacyPackage: {"method":"GET","path":"/privacy/requests/{requestId}/package","answers":"bytes","reads":true},
+  listOverdueRequests: {"method":"GET","path":"/admin/privacy/overdue","reads":true},
   listMemberships: {"method":"GET","path":"/memberships","reads":true,"paged":true},
   grantMembership: {"method":"POST","path":"/memberships","sends":"json","key":true},
   removeMembership: {"method":"DELETE","path":"/memberships/{membershipId}"},

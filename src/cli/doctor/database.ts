@@ -12,6 +12,7 @@ import type { HeldDatabase } from '../call/database.ts'
 import { wayToOperator } from '../first-run/single-mode.ts'
 import { checkBackups } from './backups.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
+import { checkPrivacy } from './privacy.ts'
 import { checkStandby } from './standby.ts'
 
 /** Runs all checks. If the database cannot be reached, one finding says so and the rest is skipped. */
@@ -42,6 +43,7 @@ export async function checkDatabase(
         await attempt('set-up', () => checkSetUp(client, mode)),
         await attempt('clean-up', () => checkSweeps(client)),
         await attempt('backups', () => checkBackups(client)),
+        await attempt('privacy', () => checkPrivacy(client)),
         ...(keyring ? [await attempt('keys', () => checkKeys(client, keyring))] : []),
       ]
     })

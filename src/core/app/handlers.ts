@@ -20,6 +20,7 @@ import { membershipsHandlers } from '../areas/memberships/handlers.ts'
 import { metaHandlers } from '../areas/meta/handlers.ts'
 import { notificationsHandlers } from '../areas/notifications/handlers.ts'
 import { operatorsHandlers } from '../areas/operators/handlers.ts'
+import { privacyHandlers } from '../areas/privacy/handlers.ts'
 import { retentionHandlers } from '../areas/retention/handlers.ts'
 import { retentionRuleHandlers } from '../areas/retention-rules/handlers.ts'
 import { searchHandlers } from '../areas/search/handlers.ts'
@@ -53,6 +54,7 @@ export const handlers: HandlersOf<Operations> = {
   ...metaHandlers,
   ...notificationsHandlers,
   ...operatorsHandlers,
+  ...privacyHandlers,
   ...retentionHandlers,
   ...retentionRuleHandlers,
   ...settingsHandlers,

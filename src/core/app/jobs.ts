@@ -11,6 +11,7 @@ import { keyringJobs } from '../areas/keyring/jobs.ts'
 import { mailJobs } from '../areas/mail/jobs.ts'
 import { mediaJobs } from '../areas/media/jobs.ts'
 import { notificationsJobs } from '../areas/notifications/jobs.ts'
+import { privacyJobs } from '../areas/privacy/jobs.ts'
 import { retentionJobs } from '../areas/retention-runs/jobs.ts'
 import { tenantsJobs } from '../areas/tenants/jobs.ts'
 import { webhooksJobs } from '../areas/webhooks/jobs.ts'
@@ -28,6 +29,7 @@ export const jobs: readonly RunnableJob[] = [
   ...mailJobs,
   ...mediaJobs,
   ...notificationsJobs,
+  ...privacyJobs,
   ...retentionJobs,
   ...tenantsJobs,
   ...webhooksJobs,

@@ -14,7 +14,7 @@ export const areaGroups = {
   People: {
     auth: 'Sign in, sessions, passwords, second factors, tokens and invitations.',
     identity: 'The accounts of the workspace, the own one, and the roles of accounts.',
-    privacy: 'What people agree and object to, and restrictions of accounts.',
+    privacy: 'What people ask about their personal data, what they agree and object to, and restrictions of accounts.',
   },
   Integrating: {
     webhooks: 'Targets that events are posted to, each delivery, and pulling events instead.',

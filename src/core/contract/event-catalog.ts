@@ -16,6 +16,7 @@ import { itemEvents } from './items/events.ts'
 import { mediaEvents } from './media/events.ts'
 import { membershipEvents } from './memberships/events.ts'
 import { notificationEvents } from './notifications/events.ts'
+import { privacyEvents } from './privacy/events.ts'
 import { retentionEvents } from './retention/events.ts'
 import { structureEvents } from './structure/events.ts'
 import { templateEvents } from './templates/events.ts'
@@ -25,6 +26,7 @@ import { webhookEvents } from './webhooks/events.ts'
 export const catalog = {
   ...tenantEvents,
   ...retentionEvents,
+  ...privacyEvents,
   ...containerEvents,
   ...structureEvents,
   ...itemEvents,

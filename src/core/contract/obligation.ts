@@ -65,6 +65,18 @@ const obligations = {
     z.strictObject({ act: z.literal('consent.withdrawn'), tenant_id: uuid, account_id: uuid, kind: z.string() }),
     z.strictObject({ act: z.literal('consent.given'), tenant_id: uuid, account_id: uuid, kind: z.string() }),
   ],
+  /** An account whose person is forgotten, with the choices of the erasure as codes. Nothing leads back. */
+  erasures: [
+    z.strictObject({
+      act: z.literal('account.erased'),
+      tenant_id: uuid,
+      account_id: uuid,
+      texts: z.enum(['KEEP', 'REDACT', 'REMOVE']),
+      files: z.enum(['KEEP', 'REMOVE']),
+      /** Texts of others in which the names are struck out: `ITEM:<id>`. */
+      mentions: z.array(z.string().max(60)).max(1000),
+    }),
+  ],
 } as const
 
 export type ObligationName = keyof typeof obligations

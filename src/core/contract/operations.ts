@@ -43,6 +43,10 @@ import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
 import { aiObjectionOperations } from './privacy/ai-objection.ts'
 import { consentOperations } from './privacy/consents.ts'
+import { overdueOperations } from './privacy/overdue.ts'
+import { privacyPackageOperations } from './privacy/packages.ts'
+import { erasurePreviewOperations } from './privacy/preview.ts'
+import { privacyRequestOperations } from './privacy/requests.ts'
 import { restrictionOperations } from './privacy/restriction.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
 import { onlyProviderOperations, providerOperations, providerSignInOperations } from './providers/operations.ts'
@@ -86,6 +90,10 @@ export const operations = {
   ...consentOperations,
   ...aiObjectionOperations,
   ...restrictionOperations,
+  ...privacyRequestOperations,
+  ...erasurePreviewOperations,
+  ...privacyPackageOperations,
+  ...overdueOperations,
   ...membershipOperations,
   ...groupOperations,
   ...containerOperations,

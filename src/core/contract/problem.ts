@@ -26,6 +26,7 @@ import { mailProblems } from './mail/problems.ts'
 import { mediaProblems } from './media/problems.ts'
 import { notificationProblems } from './notifications/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
+import { privacyProblems } from './privacy/problems.ts'
 import { providerProblems } from './providers/problems.ts'
 import { retentionProblems } from './retention/problems.ts'
 import { settingsProblems } from './settings/problems.ts'
@@ -172,6 +173,7 @@ export const problems = {
   ...settingsProblems,
   ...passwordOpeningProblems,
   ...retentionProblems,
+  ...privacyProblems,
 } as const satisfies Record<string, ProblemRow>
 
 export type ProblemCode = keyof typeof problems

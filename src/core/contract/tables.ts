@@ -120,6 +120,12 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   notification_pending: { export: { omitted: 'messages of the next moments' } },
   account_preference: { export: 'account_preferences' },
   account_word: { export: { omitted: 'made of names and addresses; whoever imports makes them again' } },
+  erasure_held: { export: 'erasures_held', since: 'held_at' },
+  erasure: { export: 'erasures', since: 'began_at' },
+  privacy_package: { export: { omitted: 'copies of what is here, for some days' } },
+  privacy_mention: { export: { omitted: 'found anew by the next search' } },
+  privacy_search: { export: { omitted: 'work under way' } },
+  privacy_request: { export: 'privacy_requests', since: 'created_at' },
   account: {
     export: 'accounts',
     since: 'created_at',

@@ -1,4 +1,5 @@
 /** Operating: workspaces and what an installation offers, legal holds and purges, archives, and models. */
+import { randomUUIDv7 } from 'node:crypto'
 import { bootInstallation } from '../../../src/core/app/boot.ts'
 import { backupTenantJob } from '../../../src/core/areas/backup/backups/job.ts'
 import { exportTenantJob } from '../../../src/core/areas/backup/export-job.ts'
@@ -14,9 +15,19 @@ export async function admin(scene: Scene): Promise<void> {
   await operators(scene)
   await offeredProviders(scene)
   await offeredModels(scene)
+  await overdue(scene)
   await records(scene)
   await mails(scene)
   await recorded(scene)
+}
+
+/** A request about personal data that nobody has answered. */
+async function overdue({ show, sql, tenantId, grace }: Scene): Promise<void> {
+  await sql`
+    insert into privacy_request (tenant_id, id, kind, channel, received_at, time_zone, due_at)
+    values (${tenantId}, ${randomUUIDv7()}, 'ACCESS', 'ENTERED', now() - interval '40 days', 'UTC', now() - interval '9 days')`
+  await show('listOverdueRequests', {}, grace)
+  await sql`delete from privacy_request`
 }
 
 async function workspaces({ show, ask, tenantId, grace }: Scene): Promise<void> {

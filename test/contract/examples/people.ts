@@ -260,7 +260,7 @@ async function groups({ show, ask, alan, collectionId }: Scene): Promise<void> {
 }
 
 /** What Acme asks its people, and what Ada says; Alan is restricted for a while. */
-export async function privacy({ show, ask, alan, grace }: Scene): Promise<void> {
+export async function consents({ show, ask, alan, grace }: Scene): Promise<void> {
   const title = 'News about Acme'
   const text = 'We mail you about once a month. You can withdraw this at any time.'
   await show('setConsentText', { kind: 'announcements', body: { texts: { en: { title, text } } } })

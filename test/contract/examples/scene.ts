@@ -92,7 +92,8 @@ export async function openScene(config: Partial<Config> = {}): Promise<Scene> {
     })
     if (answered.status !== operation.success.status)
       throw new Error(`${operation.id} answered ${answered.status}: ${answered.text}`)
-    const answer = operation.success.bytes ? answered.text : answered.json
+    const isText = answered.headers['content-type'] !== 'application/zip'
+    const answer = operation.success.bytes ? (isText ? answered.text : 'the bytes of a zip') : answered.json
     return { params, query, payload, answer }
   }
 

@@ -1,6 +1,7 @@
 /** The jobs of this area, each from the story that needs it. */
 import type { RunnableJob } from '../../kernel/transaction/runnable-job.ts'
-import { endConfirmation, sendAddressConfirmation } from './addresses/confirmation-mail.ts'
+import { sendAddressConfirmation } from './addresses/confirmation-mail.ts'
+import { endConfirmation } from './addresses/ending-confirmation.ts'
 import { sendInvitation } from './invitation-mail.ts'
 import { endDueOffers, endOffer, tellWorkspaces } from './offered-providers/jobs.ts'
 import { sendPasswordReset } from './password/forgotten-password.ts'

@@ -18,6 +18,7 @@ import { readManifest } from '../backup/archive-reader.ts'
 import { withStore } from '../backup/open-store.ts'
 import { StoreFailure } from '../backup/store.ts'
 import { ownTarget, targetServing } from '../backup/target.ts'
+import { erasureListPurposes } from '../erasure/reading.ts'
 import { certificatePurpose } from '../tenants/purge/purge-certificate.ts'
 import { findSealers, holdKeyringsStill } from './daemon-keyrings.ts'
 import { countByKey, findActiveKey } from './keyring-use.ts'
@@ -36,7 +37,7 @@ export async function retire(installation: Installation, actor: Actor, keyId: st
   const archived = await archivesNaming(installation, actor, keyId)
   if (archived.length > 0) return archived
   return hindrances(installation, actor, keyId, () =>
-    retireKey(installation.keyring.path, keyId, [...ledgerPurposes, certificatePurpose]),
+    retireKey(installation.keyring.path, keyId, [...ledgerPurposes, certificatePurpose, ...erasureListPurposes]),
   )
 }
 

@@ -21,6 +21,8 @@ import * as objections from './texts/objections.ts'
 import * as operators from './texts/operators.ts'
 import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
+import * as privacy from './texts/privacy.ts'
+import * as privacyAnswers from './texts/privacy-answers.ts'
 import * as retention from './texts/retention.ts'
 import * as secondFactor from './texts/second-factor.ts'
 
@@ -232,6 +234,49 @@ const mailKinds = {
     when: 'a rule of retention would have taken more than 1,000 rows and a fifth of what there is, and was stopped; to OWNERs alone',
     texts: retention.stopped,
     reads: ['kind', 'would_go'],
+  },
+  privacy_received: {
+    to: 'account',
+    when: 'a request about the personal data of the account came in',
+    texts: privacy.received,
+  },
+  privacy_entered: {
+    to: 'account',
+    when: 'an administrator entered a request to erase the account; it can be withdrawn',
+    texts: privacy.entered,
+    warns: true,
+  },
+  privacy_erasing: {
+    to: 'account',
+    when: 'the erasure of the account was granted; until it begins it can be withdrawn',
+    texts: privacy.erasing,
+    warns: true,
+  },
+  privacy_extended: {
+    to: 'account',
+    when: 'the deadline of such a request was lengthened',
+    texts: privacy.extended,
+  },
+  privacy_answered: {
+    to: 'account',
+    when: 'such a request was refused, or is done; it says where to complain',
+    texts: privacyAnswers.answered,
+  },
+  privacy_packaged: {
+    to: 'account',
+    when: 'the package of the own data can be fetched',
+    texts: privacyAnswers.packaged,
+    warns: true,
+  },
+  privacy_arrived: {
+    to: 'administrators',
+    when: 'a request about personal data came in at the workspace',
+    texts: privacyAnswers.arrived,
+  },
+  privacy_due: {
+    to: 'administrators',
+    when: 'such a request is open seven days and one day before its deadline, the day after it, and then each week',
+    texts: privacyAnswers.due,
   },
 } as const satisfies Readonly<Record<string, MailKind>>
 

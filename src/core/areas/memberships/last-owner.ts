@@ -9,10 +9,21 @@
  */
 
 import { refuse } from '../../contract/problem.ts'
+import type { Role } from '../../contract/vocabulary.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { providersInForce } from '../auth/providers/in-force.ts'
 import { passwordsServe } from '../auth/sign-in/sign-in-methods.ts'
 import { canAct } from '../operators/can-act.ts'
+
+/** Whether the account itself is OWNER of the workspace; a group never is. */
+export async function isOwner(
+  { tx }: Ctx,
+  { tenantId, accountId }: { readonly tenantId: string; readonly accountId: string },
+): Promise<boolean> {
+  const [held] = await tx<{ role: Role }[]>`
+    select role from membership where tenant_id = ${tenantId} and holder_id = ${accountId} and container_id is null`
+  return held?.role === 'OWNER'
+}
 
 /** Refuses membership.last_owner where nobody but this account could give the workspace its next OWNER. */
 export async function keepAnOwner(ctx: Ctx, tenantId: string, leavingId: string): Promise<void> {

@@ -184,6 +184,17 @@ export async function removeOperatorsOf(
   }
 }
 
+/** Removes the account of a person who is forgotten; it is told by the mail of its request. `keepAnOperator` must hold. */
+export async function removeErasedOperator(ctx: Ctx, tenantId: string, accountId: string): Promise<void> {
+  const [tenant] = await ctx.tx<{ id: string; slug: string }[]>`select id, slug from tenant where id = ${tenantId}`
+  const gone = await ctx.tx`delete from operator where account_id = ${accountId}`
+  if (gone.count === 0) return
+  await ctx.tx`update operator set added_by = null where added_by = ${accountId}`
+  const notice = await ctx.journal('operator.removed', tenant ?? null, { subject: { kind: 'account', id: accountId } })
+  await tellOperators(ctx, 'operator_removed', notice)
+  ctx.recordObligation({ act: 'operator.removed', tenant_id: tenantId, account_id: accountId })
+}
+
 /** The end of a probation that begins now; null if the call makes a full operator. */
 async function endOfProbation({ tx, actor, config }: Ctx): Promise<string | null> {
   if (!isAccount(actor) || actor.isProven) return null

@@ -8,7 +8,7 @@ export const consentProblems = {
   },
   'privacy.person_only': {
     status: 409,
-    says: 'This is for people; a service account has no such say.',
+    says: 'This is for people; a service account is none, and has no data of its own.',
     remedy: 'Use the account of a person.',
   },
 } as const

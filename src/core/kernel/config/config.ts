@@ -15,6 +15,7 @@ import { type DatabaseSettings, databaseOf, databaseVariables } from './database
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
 import { type MediaSettings, mediaSettingsOf, mediaVariables } from './media-settings.ts'
 import { type NotificationSettings, notificationSettingsOf, notificationVariables } from './notification-settings.ts'
+import { type PrivacySettings, privacySettingsOf, privacyVariables } from './privacy-settings.ts'
 import { type RetentionSettings, retentionSettingsOf, retentionVariables } from './retention-settings.ts'
 import { readable, secret, wholeNumber } from './variable-kinds.ts'
 import { type WebhookSettings, webhookSettingsOf, webhookVariables } from './webhook-settings.ts'
@@ -202,6 +203,7 @@ export const environment = z.object({
       'Items that one page of a query looks at; a page of a wide filter may be short, and the next one goes on',
     ),
   ...notificationVariables,
+  ...privacyVariables,
   ...retentionVariables,
   ...mediaVariables,
   ...backupVariables,
@@ -266,6 +268,7 @@ export interface Config extends BackupSettings, WebhookSettings {
   readonly slugBlockDays: number
   readonly outboxDays: number
   readonly notifications: NotificationSettings
+  readonly privacy: PrivacySettings
   readonly retention: RetentionSettings
   readonly queryScanRows: number
   readonly media: MediaSettings
@@ -329,6 +332,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     outboxDays: values.SVC_OUTBOX_DAYS,
     queryScanRows: values.SVC_QUERY_SCAN_ROWS,
     notifications: notificationSettingsOf(values),
+    privacy: privacySettingsOf(values),
     retention: retentionSettingsOf(values),
     media: mediaSettingsOf(values, dataDir),
     ...backupSettingsOf(values, dataDir),

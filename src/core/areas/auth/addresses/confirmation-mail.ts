@@ -8,6 +8,7 @@
  * confirms for another. A retry mints the token anew; the link of the mail before it is void.
  * Spec: people 1, Addresses; docs/decisions/0410, 0411.
  */
+
 import { z } from 'zod'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
@@ -19,6 +20,7 @@ import { accountWithAddress } from '../../access/addresses.ts'
 import { composeMail, type Notice, type Place, type Recipient } from '../../mail/message.ts'
 import { deliver } from '../../mail/transport.ts'
 import { lockAccount } from '../token/ending.ts'
+import { endConfirmation } from './ending-confirmation.ts'
 
 interface Holder {
   readonly tenantId: string
@@ -72,24 +74,6 @@ export async function writeConfirmation(
   await ctx.enqueue(endConfirmation, { tenantId, confirmationId: id }, { startAfter: new Date(written.expires_at) })
   return written.expires_at
 }
-
-/** Ends a link that has expired, so that no clock that falls back lets it serve again (docs/decisions/0482). */
-export const endConfirmation = defineJob({
-  name: 'end_address_confirmation',
-  payload: z.object({ tenantId: z.guid(), confirmationId: z.guid() }),
-  retryLimit: 5,
-  async run(installation, { tenantId, confirmationId }) {
-    await installation.transaction(
-      { kind: 'SYSTEM', job: 'end_address_confirmation' },
-      { tenantId },
-      async ({ tx }) => {
-        await tx`
-        update address_confirmation set used_at = now()
-        where tenant_id = ${tenantId} and id = ${confirmationId} and used_at is null and expires_at <= now()`
-      },
-    )
-  },
-})
 
 /** The same for the primary address of an account that joined without its mail having been read. */
 export async function askToConfirmPrimary(ctx: Ctx, holder: Holder): Promise<void> {

@@ -13,13 +13,12 @@
 import type { AccountState, accountOperations as ops } from '../../../contract/identity/accounts.ts'
 import type { Answer, Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
-import type { Role } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { lockMemberships } from '../../access/held-role.ts'
 import { isInRegister } from '../../auth/token/ceiling.ts'
 import { endCredentials, holdBearer, lockAccount } from '../../auth/token/ending.ts'
-import { keepAnOperator, keepAnOwner } from '../../memberships/last-owner.ts'
+import { isOwner, keepAnOperator, keepAnOwner } from '../../memberships/last-owner.ts'
 import { disableWebhooksOf } from '../../webhooks/disabling.ts'
 import { readAccount } from './account-row.ts'
 import { inWorkspaceOf } from './workspace.ts'
@@ -103,12 +102,6 @@ async function enable(ctx: Ctx, holder: Holder): Promise<void> {
   if (!row) refuse('not_found')
   await ctx.record('identity.account.enabled', { id: holder.accountId, ...row })
   await settle(ctx, 'account.enabled', holder)
-}
-
-async function isOwner({ tx }: Ctx, { tenantId, accountId }: Holder): Promise<boolean> {
-  const [held] = await tx<{ role: Role }[]>`
-    select role from membership where tenant_id = ${tenantId} and holder_id = ${accountId} and container_id is null`
-  return held?.role === 'OWNER'
 }
 
 /** In the ledger, and at the database in the journal, too. */

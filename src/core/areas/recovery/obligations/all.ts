@@ -8,6 +8,7 @@ import type { Tx } from '../../../kernel/database/transaction.ts'
 import { consents } from './consents.ts'
 import { departures } from './departures.ts'
 import { disablings } from './disablings.ts'
+import { erasures } from './erasures.ts'
 import { holds } from './holds.ts'
 import type { Line, ObligationRules, Step } from './obligation.ts'
 import { operators } from './operators.ts'
@@ -15,7 +16,7 @@ import { purges } from './purges.ts'
 import { restrictions } from './restrictions.ts'
 import { tokens } from './tokens.ts'
 
-const all = { holds, operators, departures, disablings, restrictions, consents, tokens, purges }
+const all = { holds, operators, departures, disablings, restrictions, consents, tokens, erasures, purges }
 
 /** The state that the ledgers of an installation require, independent of the database. */
 export type DesiredState = { readonly [Name in ObligationName]: ReturnType<(typeof all)[Name]['desired']> }
