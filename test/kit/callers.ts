@@ -7,6 +7,7 @@ import type { Answer, Operation, Sent } from '../../src/core/contract/operation.
 import { Problem, type ProblemCode } from '../../src/core/contract/problem.ts'
 import { readJson, writeJson } from '../../src/core/kernel/values/json.ts'
 import type { SentArgs, TestInstallation } from './installation.ts'
+import { hearRefusal } from './refusals-heard.ts'
 
 export interface Caller {
   call<O extends Operation>(operation: O, ...sent: SentArgs<O>): Promise<Answer<O>>
@@ -43,13 +44,16 @@ export async function request(url: string, operation: Operation, sent: object, t
       ? {}
       : { 'content-type': operation.patch ? 'application/merge-patch+json' : 'application/json' }),
   }
-  const response = await fetch(addressOf(url, operation, members), {
+  const address = addressOf(url, operation, members)
+  const response = await fetch(address, {
     method: operation.method,
     headers,
     ...(body === undefined ? {} : { body: writeJson(body) }),
   })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, body: text === '' ? undefined : readJson(text) }
+  const answer = text === '' ? undefined : readJson(text)
+  if (response.status >= 400) hearRefusal(operation.method, new URL(address).pathname, answer)
+  return { status: response.status, headers: response.headers, body: answer }
 }
 
 function addressOf(url: string, { path, query }: Operation, members: Record<string, unknown>): string {
