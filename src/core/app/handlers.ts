@@ -19,6 +19,7 @@ import { membershipsHandlers } from '../areas/memberships/handlers.ts'
 import { metaHandlers } from '../areas/meta/handlers.ts'
 import { notificationsHandlers } from '../areas/notifications/handlers.ts'
 import { operatorsHandlers } from '../areas/operators/handlers.ts'
+import { restoresHandlers } from '../areas/restores/handlers.ts'
 import { retentionHandlers } from '../areas/retention/handlers.ts'
 import { searchHandlers } from '../areas/search/handlers.ts'
 import { settingsHandlers } from '../areas/settings/handlers.ts'
@@ -50,6 +51,7 @@ export const handlers: HandlersOf<Operations> = {
   ...metaHandlers,
   ...notificationsHandlers,
   ...operatorsHandlers,
+  ...restoresHandlers,
   ...retentionHandlers,
   ...settingsHandlers,
   ...structureHandlers,

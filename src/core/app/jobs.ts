@@ -10,6 +10,7 @@ import { keyringJobs } from '../areas/keyring/jobs.ts'
 import { mailJobs } from '../areas/mail/jobs.ts'
 import { mediaJobs } from '../areas/media/jobs.ts'
 import { notificationsJobs } from '../areas/notifications/jobs.ts'
+import { restoresJobs } from '../areas/restores/jobs.ts'
 import { tenantsJobs } from '../areas/tenants/jobs.ts'
 import { webhooksJobs } from '../areas/webhooks/jobs.ts'
 import type { RunnableJob } from '../kernel/transaction/runnable-job.ts'
@@ -25,6 +26,7 @@ export const jobs: readonly RunnableJob[] = [
   ...mailJobs,
   ...mediaJobs,
   ...notificationsJobs,
+  ...restoresJobs,
   ...tenantsJobs,
   ...webhooksJobs,
 ]

@@ -39,6 +39,7 @@ const problemParams = {
   provider_ids: text.describe('The ids of the identity providers, separated by commas.'),
   quota: text.describe('The name of the quota.'),
   reason: text.describe('A code of what went wrong.'),
+  restore_id: uuid.describe('The restore.'),
   role: text.describe('The role that is needed.'),
   scope: text.describe('The scope that the token lacks.'),
   size_bytes: z.int().describe('The size that was declared, in bytes.'),
