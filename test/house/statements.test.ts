@@ -153,6 +153,8 @@ const knownSources = new Set([
   'pg_index',
   'pg_attribute',
   'pg_constraint',
+  // Rows that were loaded, or what they were made of (areas/restores).
+  'svc_staging',
   // The queue's schema, which pg-boss owns; mails that wait are read there.
   'pgboss',
   'unnest',

@@ -90,6 +90,12 @@ export async function furnish(
       insert into backup_schedule (tenant_id, id, name, target_id, cron, time_zone, keep, verify, is_enabled)
       values (${id}, ${schedule}, 'nightly', ${randomUUIDv7()}, '0 2 * * *', 'UTC', ${tx.json({ last: 7, hourly: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0, min_days: 0 })}, 'HASHES', false)`
     await tx`insert into backup_run (tenant_id, schedule_id, due_at, ended_at) values (${id}, ${schedule}, now(), now())`
+    const restore = randomUUIDv7()
+    await tx`
+      insert into restore (tenant_id, id, mode, state, job_id, target_id, path, source_tenant_id, source_slug, snapshot_at, origin, product_version, archive_sha256)
+      values (${id}, ${restore}, 'REPLACE', 'DONE', ${randomUUIDv7()}, ${randomUUIDv7()}, 'x', ${id}, 'x', now(), 'OWN', '1', 'x')`
+    await tx`
+      insert into restore_undo (tenant_id, restore_id, table_name, key) values (${id}, ${restore}, 'label', ${tx.json([randomUUID()])})`
     await tx`insert into outbox_watermark (tenant_id, tx) values (${id}, '3')`
     await tx`insert into ai_choice (tenant_id, model_id) values (${id}, ${randomUUIDv7()})`
     await tx`insert into ai_usage (tenant_id, day, tokens) values (${id}, now(), 47)`
