@@ -116,9 +116,10 @@ export async function applyErasures(
         values,
       )
     const columns = (staged['account'] ?? []).filter((column) => emptied.includes(column))
+    const sets = [`state = 'ERASED'`, ...columns.map((column) => `${quoted(column)} = null`)]
     if (has('account'))
       await tx.text(
-        `update ${stagedRows(restoreId, 'account')} s set state = 'ERASED', ${columns.map((column) => `${quoted(column)} = null`).join(', ')}
+        `update ${stagedRows(restoreId, 'account')} s set ${sets.join(', ')}
          where s.tenant_id = $1 and s.id = $2`,
         values,
       )
