@@ -13,7 +13,14 @@ import { fingerprintOf } from '../kit/leaving-workspace.ts'
 import { bareEnvironment } from '../kit/processes.ts'
 import { databaseEnv } from '../kit/svc.ts'
 import type { TwoWays } from '../kit/two-ways.ts'
-import { type Board, board, contentNames, notCompared, type RestoreDesk, restoreDesk } from '../restores/restore-desk.ts'
+import {
+  type Board,
+  board,
+  contentNames,
+  notCompared,
+  type RestoreDesk,
+  restoreDesk,
+} from '../restores/restore-desk.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const rows = isFull ? 20_000 : 3_000
@@ -66,13 +73,18 @@ async function goOn(restore: Restore): Promise<Restore> {
 const content = async (tenantId: string) => {
   const found: Record<string, string[]> = {}
   for (const name of contentNames)
-    found[name] = await desk.rows(tenantId, name, name === 'automation_rule' ? [...notCompared, 'updated_at'] : notCompared)
+    found[name] = await desk.rows(
+      tenantId,
+      name,
+      name === 'automation_rule' ? [...notCompared, 'updated_at'] : notCompared,
+    )
   return found
 }
 const isClosed = async () =>
   (await both.sql`select from tenant where id = ${mine.id} and restoring_at is not null`).length === 1
 const told = async () =>
-  (await both.sql`select from outbox_event where tenant_id = ${mine.id} and type like '%work.tenant.restored.v1'`).length
+  (await both.sql`select from outbox_event where tenant_id = ${mine.id} and type like '%work.tenant.restored.v1'`)
+    .length
 
 async function damage(): Promise<void> {
   const { sql } = both
@@ -130,5 +142,8 @@ test('a new workspace that is killed while it fills is there once, and whole', a
   const done = await goOn(applying)
   expect(done).toMatchObject({ state: 'DONE', tenant: { slug: 'killed-copy' } })
   for (const name of ['label', 'item', 'item_label', 'comment', 'bucket', 'container'])
-    expect([name, (await desk.rows(done.tenant?.id ?? '', name)).length]).toEqual([name, (await desk.rows(mine.id, name)).length])
+    expect([name, (await desk.rows(done.tenant?.id ?? '', name)).length]).toEqual([
+      name,
+      (await desk.rows(mine.id, name)).length,
+    ])
 }, 600_000)

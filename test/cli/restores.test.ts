@@ -74,7 +74,18 @@ test('a restore is prepared, shown, applied and undone by its id', async () => {
   const there = await svc('restores', 'create', '--backup', await backupId())
   expect([there.code, there.stderr]).toEqual([5, expect.stringContaining('svc tenants rewind SLUG')])
   const single = await svc(
-    ...['restores', 'create', '--backup', await backupId(), '--new', 'copy', '--name', 'A copy', '--owner', 'ada@copy.example'],
+    ...[
+      'restores',
+      'create',
+      '--backup',
+      await backupId(),
+      '--new',
+      'copy',
+      '--name',
+      'A copy',
+      '--owner',
+      'ada@copy.example',
+    ],
   )
   expect([single.code, single.stderr]).toEqual([5, expect.stringContaining('SVC_MODE=multi')])
   expect((await svc('restores', 'create')).code).toBe(2)

@@ -38,7 +38,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   backup: 'operators list, make and remove backups of any workspace; a row holds ids and counts',
   backup_schedule: 'the installation has schedules of its own; and where one is due is not known before the look',
   backup_run: 'the same; a row holds ids, counts and moments',
-  restore: 'operators make restores of any workspace; a row holds ids, counts and moments, and the names of a workspace to be made',
+  restore:
+    'operators make restores of any workspace; a row holds ids, counts and moments, and the names of a workspace to be made',
   job: 'operators follow the jobs they asked for; a job holds ids and counts',
   idempotency_record: 'operators and the operator at the database have keys too',
   tenant_quota: 'ceilings are set by operators and read at the gate',

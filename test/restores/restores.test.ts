@@ -51,7 +51,9 @@ const member = (pointer: string, code: string) => [422, 'request.invalid', [{ po
 
 describe('a body', () => {
   test('says one source, and what its way of restoring takes', async () => {
-    expect(await asked({ into: 'REPLACE', source: { backup_id: backup.id } })).toEqual(member('/tenant_id', 'member.required'))
+    expect(await asked({ into: 'REPLACE', source: { backup_id: backup.id } })).toEqual(
+      member('/tenant_id', 'member.required'),
+    )
     expect(await asked({ into: 'REPLACE', tenant_id: mine.id })).toEqual(member('/source', 'member.required'))
     expect(await asked(rewind({ to: '2026-01-01T00:00:00Z' }))).toEqual(member('/to', 'member.unknown'))
     expect(await asked(rewind({ accept_foreign: true }))).toEqual(member('/accept_foreign', 'member.unknown'))
@@ -61,7 +63,9 @@ describe('a body', () => {
     expect(await asked(itself({ tenant_id: mine.id }))).toEqual(member('/tenant_id', 'member.unknown'))
     expect(await asked(itself({ to: '2026-01-01T00:00:00Z' }))).toEqual(member('/to', 'member.unknown'))
     expect(await asked({ into: 'NEW', source: { backup_id: backup.id } })).toEqual(member('/new', 'member.required'))
-    expect(await asked(itself({ source: { target_id: desk.targetId } }))).toEqual(member('/source/path', 'member.required'))
+    expect(await asked(itself({ source: { target_id: desk.targetId } }))).toEqual(
+      member('/source/path', 'member.required'),
+    )
     expect(await asked(itself({ source: { path: 'x' } }))).toEqual(member('/source/target_id', 'member.required'))
     expect(await asked(itself({ source: { backup_id: backup.id, path: 'x' } }))).toEqual(
       member('/source/backup_id', 'member.unknown'),
@@ -145,10 +149,19 @@ describe('an archive', () => {
       body: {
         name: 'away',
         kind: 'SFTP',
-        config: { host: 'nobody.invalid', username: 'x', password: 'x', host_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8h', path: 'x' },
+        config: {
+          host: 'nobody.invalid',
+          username: 'x',
+          password: 'x',
+          host_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8h',
+          path: 'x',
+        },
       },
     } as never)
-    expect(await asked(at(backup.path!, (made as { id?: string }).id ?? sftp))).toMatchObject([503, 'backup.target_failed'])
+    expect(await asked(at(backup.path!, (made as { id?: string }).id ?? sftp))).toMatchObject([
+      503,
+      'backup.target_failed',
+    ])
     await sql`delete from backup_target where id = ${s3} or name = 'away'`
   })
 })
@@ -177,7 +190,11 @@ describe('a restore', () => {
     const restore = await desk.plan(rewind())
     const apply = (plan_hash: string) => both.ask(ops.applyRestore, { restoreId: restore.id, body: { plan_hash } })
     const wrong = await apply('0000000000000000')
-    expect([wrong.status, wrong.json.code, wrong.json.params]).toEqual([409, 'plan.stale', { hash: restore.plan?.hash }])
+    expect([wrong.status, wrong.json.code, wrong.json.params]).toEqual([
+      409,
+      'plan.stale',
+      { hash: restore.plan?.hash },
+    ])
     const hold = await both.call('recovery', ops.placeHold, {
       body: { tenant_id: mine.id, scope: { kind: 'CONTAINER', id: mine.collectionId }, reason: 'a case' },
     })
@@ -196,10 +213,15 @@ describe('a restore', () => {
     await both.call('recovery', ops.deleteTenant, { tenantId: leaving.id, body: { confirmation: leaving.displayName } })
     const body = { into: 'REPLACE' as const, tenant_id: leaving.id, source: { backup_id: theirs.id } }
     expect(await asked(body)).toEqual([409, 'admin.tenant_leaving', {}])
-    const applied = await both.ask(ops.applyRestore, { restoreId: planned.id, body: { plan_hash: planned.plan?.hash ?? '' } })
+    const applied = await both.ask(ops.applyRestore, {
+      restoreId: planned.id,
+      body: { plan_hash: planned.plan?.hash ?? '' },
+    })
     expect([applied.status, applied.json.code]).toEqual([409, 'admin.tenant_leaving'])
     await both.sql`update tenant_quota set ceiling = 1 where tenant_id = ${mine.id} and quota = 'export_jobs'`
-    const queued = await both.call('recovery', ops.createBackup, { body: { tenant_id: mine.id, target_id: desk.targetId } })
+    const queued = await both.call('recovery', ops.createBackup, {
+      body: { tenant_id: mine.id, target_id: desk.targetId },
+    })
     expect(await asked(rewind())).toEqual([409, 'quota.exceeded', { quota: 'export_jobs', limit: 1, used: 1 }])
     await both.sql`update job set state = 'FAILED', finished_at = now() where id = ${queued.job_id}`
     await both.sql`update tenant_quota set ceiling = 0 where tenant_id = ${mine.id} and quota = 'export_jobs'`
@@ -212,10 +234,9 @@ describe('a restore', () => {
     const single = Object.create(both.installation, {
       config: { value: { ...both.installation.config, mode: 'single' } },
     }) as Installation
-    expect(await refusal(performForAnswer(single, ops.createRestore, recoveryActor(), { body: asNew('second') }))).toEqual([
-      'admin.multi_mode_required',
-      {},
-    ])
+    expect(
+      await refusal(performForAnswer(single, ops.createRestore, recoveryActor(), { body: asNew('second') })),
+    ).toEqual(['admin.multi_mode_required', {}])
     const gone = await vanished()
     await sql`
       insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
@@ -245,14 +266,24 @@ describe('the people of a workspace', () => {
     const owner = await person(daemon, mine.id, { role: 'OWNER' })
     const admin = await person(daemon, mine.id, { role: 'ADMIN' })
     const other = await desk.workspace()
-    const theirs = await desk.plan({ into: 'REPLACE', tenant_id: other.id, source: { backup_id: (await desk.backedUp(other.id)).id } })
+    const theirs = await desk.plan({
+      into: 'REPLACE',
+      tenant_id: other.id,
+      source: { backup_id: (await desk.backedUp(other.id)).id },
+    })
     const call = async (who: { token: string }, method: 'GET' | 'POST', path: string, body?: object, headers = {}) => {
-      const { status, json } = await daemon.call(method, `/api/v1${path}`, { token: who.token, ...(body ? { body } : {}), headers })
+      const { status, json } = await daemon.call(method, `/api/v1${path}`, {
+        token: who.token,
+        ...(body ? { body } : {}),
+        headers,
+      })
       return { status, json }
     }
     const body = { into: 'REPLACE', source: { backup_id: backup.id } }
     expect((await call(admin, 'POST', '/restores', body)).json.code).toBe('auth.role_required')
-    expect((await call(owner, 'POST', '/restores', { ...body, into: 'ITSELF' })).json.code).toBe('admin.operator_required')
+    expect((await call(owner, 'POST', '/restores', { ...body, into: 'ITSELF' })).json.code).toBe(
+      'admin.operator_required',
+    )
     expect((await call(owner, 'POST', '/restores', { ...body, tenant_id: other.id })).json.errors).toEqual([
       { pointer: '/tenant_id', code: 'reference.unknown', params: {} },
     ])
@@ -262,9 +293,13 @@ describe('the people of a workspace', () => {
     const shown = await call(admin, 'GET', `/restores/${asked.json.id}`)
     expect(shown.json).toMatchObject({ state: 'PLANNED', created_by: owner.accountId })
     expect((await call(owner, 'GET', `/restores/${theirs.id}`)).status).toBe(404)
-    expect((await call(owner, 'GET', '/restores')).json.data.map((one: { id: string }) => one.id)).not.toContain(theirs.id)
+    expect((await call(owner, 'GET', '/restores')).json.data.map((one: { id: string }) => one.id)).not.toContain(
+      theirs.id,
+    )
     const apply = { plan_hash: shown.json.plan.hash }
-    expect((await call(owner, 'POST', `/restores/${asked.json.id}:apply`, apply)).json.code).toBe('auth.step_up_required')
+    expect((await call(owner, 'POST', `/restores/${asked.json.id}:apply`, apply)).json.code).toBe(
+      'auth.step_up_required',
+    )
     const proof = await plantProof(sql, owner, { operation: 'applyRestore', target: asked.json.id })
     const applied = await call(owner, 'POST', `/restores/${asked.json.id}:apply`, apply, { 'x-service-step-up': proof })
     expect([applied.status, applied.json.state]).toEqual([202, 'APPLYING'])

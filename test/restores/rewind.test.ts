@@ -98,7 +98,9 @@ describe.each(ways)('a rewind by %s', (way) => {
     expect(await desk.staged()).toEqual([])
 
     // No entity tag of the time between matches.
-    const now = await both.sql<{ id: string; version: number }[]>`select id, version from item where tenant_id = ${mine.id}`
+    const now = await both.sql<
+      { id: string; version: number }[]
+    >`select id, version from item where tenant_id = ${mine.id}`
     const was = new Map(versions.map(({ id, version }) => [id, version]))
     for (const id of mine.items.slice(0, 3))
       expect(now.find((row) => row.id === id)?.version).toBeGreaterThan(was.get(id) ?? 0)
@@ -263,7 +265,11 @@ describe('a rewind', () => {
       select seq::text from outbox_event where tenant_id = ${mine.id} and type like '%work.tenant.restored.v1'`
     expect(BigInt(event?.seq ?? 0)).toBeGreaterThan(BigInt(mark?.seq ?? 0))
     await sql`update tenant set restoring_at = now() where id = ${mine.id}`
-    const change = installation.transaction({ kind: 'SYSTEM', job: 'x' }, { tenantId: mine.id, admits: true }, async () => 1)
+    const change = installation.transaction(
+      { kind: 'SYSTEM', job: 'x' },
+      { tenantId: mine.id, admits: true },
+      async () => 1,
+    )
     expect(await refusal(change)).toEqual(['workspace.restoring', {}])
     await sql`update tenant set restoring_at = null where id = ${mine.id}`
   })
@@ -281,7 +287,9 @@ describe('an undo', () => {
       await sql`update item set title = 'edited since', version = version + 1 where id = ${second}`
       const undone = await desk.undo(done, edited)
       expect(undone.result?.kept_edits).toBe(edited === 'KEEP' ? 1 : 0)
-      const rows = await sql<{ id: string; title: string }[]>`select id, title from item where id in ${sql([first, second])} order by id`
+      const rows = await sql<
+        { id: string; title: string }[]
+      >`select id, title from item where id in ${sql([first, second])} order by id`
       expect(rows.map(({ title }) => title)).toEqual(['between', edited === 'KEEP' ? 'edited since' : 'between'])
     }
   })

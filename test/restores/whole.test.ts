@@ -62,7 +62,11 @@ test('a workspace that was removed by hand comes back as itself, row by row', as
   const neighbour = await workspace()
   const { sql, installation } = both
   const placed = { installation, oracle: sql }
-  const file = await fileOf(placed, { tenant: { id: mine.id }, owner: { account_id: mine.ownerId } }, Buffer.alloc(5000, 9))
+  const file = await fileOf(
+    placed,
+    { tenant: { id: mine.id }, owner: { account_id: mine.ownerId } },
+    Buffer.alloc(5000, 9),
+  )
   await sql`
     insert into media_reference (tenant_id, item_id, media_id, added_by) values (${mine.id}, ${mine.items[0]!}, ${file}, ${mine.ownerId})`
   await sql`update account set password_hash = 'a hash' where id = ${mine.ownerId}`
@@ -75,7 +79,11 @@ test('a workspace that was removed by hand comes back as itself, row by row', as
   rmSync(storedAt(placed, mine.id, file))
 
   const planned = await desk.plan({ into: 'ITSELF', source: { target_id: desk.targetId, path: backup.path! } })
-  expect(planned).toMatchObject({ state: 'PLANNED', tenant: null, plan: { by_entity: { items: { comes_back: 8 } }, dropped: [] } })
+  expect(planned).toMatchObject({
+    state: 'PLANNED',
+    tenant: null,
+    plan: { by_entity: { items: { comes_back: 8 } }, dropped: [] },
+  })
   const done = await desk.apply(planned)
   expect(done).toMatchObject({ state: 'DONE', tenant: { id: mine.id, slug: mine.slug }, result: { media: 1 } })
 
@@ -89,7 +97,9 @@ test('a workspace that was removed by hand comes back as itself, row by row', as
   expect(await sql`select from credential where tenant_id = ${mine.id}`).toHaveLength(0)
   const states = await sql<{ state: string }[]>`select distinct state from webhook where tenant_id = ${mine.id}`
   expect(states.map(({ state }) => state)).toEqual(['PAUSED'])
-  const [own] = await sql<{ state: string; path: string }[]>`select state, path from backup where tenant_id = ${mine.id} and id = ${backup.id}`
+  const [own] = await sql<
+    { state: string; path: string }[]
+  >`select state, path from backup where tenant_id = ${mine.id} and id = ${backup.id}`
   expect(own).toEqual({ state: 'COMPLETE', path: backup.path })
   expect(await everything(neighbour.id)).toEqual(others)
   expect(await desk.staged()).toEqual([])
@@ -107,7 +117,11 @@ describe('as another workspace', () => {
     const mine = await workspace()
     const { sql, installation } = both
     const placed = { installation, oracle: sql }
-    const file = await fileOf(placed, { tenant: { id: mine.id }, owner: { account_id: mine.ownerId } }, Buffer.alloc(3000, 4))
+    const file = await fileOf(
+      placed,
+      { tenant: { id: mine.id }, owner: { account_id: mine.ownerId } },
+      Buffer.alloc(3000, 4),
+    )
     await sql`
       insert into media_reference (tenant_id, item_id, media_id, added_by) values (${mine.id}, ${mine.items[0]!}, ${file}, ${mine.ownerId})`
     const [first = '', second = ''] = mine.items
@@ -157,7 +171,14 @@ describe('as another workspace', () => {
     expect(owners).toEqual([{ email: 'ada@beside.example', state: 'INVITED' }])
     expect(await sql`select from invitation where tenant_id = ${copyId} and is_mailed`).toHaveLength(1)
     expect(await sql`select from account where tenant_id = ${copyId} and password_hash is not null`).toHaveLength(0)
-    for (const name of ['second_factor', 'connected_identity', 'sealed_value', 'webhook_secret', 'legal_hold', 'backup'])
+    for (const name of [
+      'second_factor',
+      'connected_identity',
+      'sealed_value',
+      'webhook_secret',
+      'legal_hold',
+      'backup',
+    ])
       expect([name, await desk.rows(copyId, name)]).toEqual([name, []])
     const [marked] = await sql<{ count: number }[]>`
       select count(*)::int as count from audit_entry where tenant_id = ${copyId} and params ->> 'imported_from' = ${mine.id}`
@@ -203,7 +224,10 @@ test('whoever was erased since comes back nowhere', async () => {
   await removeByHand(sql, mine.id)
   const planned = await desk.plan({ into: 'ITSELF', source: { target_id: desk.targetId, path: backup.path! } })
   const staged = Object.fromEntries(
-    Object.keys(workspaceTables).map((name) => [name, name === 'account' ? ['email', 'email_fold', 'display_name'] : ['id']]),
+    Object.keys(workspaceTables).map((name) => [
+      name,
+      name === 'account' ? ['email', 'email_fold', 'display_name'] : ['id'],
+    ]),
   )
   const there = new Set(await desk.staged())
   const known = Object.fromEntries(

@@ -20,7 +20,10 @@ async function findBySlug(caller: Caller, slug: string): Promise<AdminTenant | u
 }
 
 /** The same for people of a workspace, who name their own. Refuses not_found. */
-export async function findOwnOrAny(caller: Caller, name: string): Promise<{ readonly id: string; readonly slug: string }> {
+export async function findOwnOrAny(
+  caller: Caller,
+  name: string,
+): Promise<{ readonly id: string; readonly slug: string }> {
   if (caller.way === 'api') {
     const { workspace } = await caller.call(identityOperations.getOwnAccount, {})
     if (name === workspace.slug || name.toLowerCase() === workspace.id) return workspace

@@ -17,7 +17,7 @@ export const restoreDetails = (restore: Restore) =>
     ['path', restore.source.path],
     ['signed by', restore.source.origin === 'OWN' ? 'this installation' : 'another one, or nobody'],
     ['closed for', restore.result && `${restore.result.closed_seconds} s`],
-    ['files brought back', restore.result && restore.result.media],
+    ['files brought back', restore.result?.media],
     ['edits that stayed', restore.result?.kept_edits],
     ['can be undone until', restore.undo_until && moment(restore.undo_until)],
     ['asked for', moment(restore.created_at)],

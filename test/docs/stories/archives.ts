@@ -113,7 +113,10 @@ export const restoring: Story = {
       block: 'svc restores create --backup BACKUP',
       play: {
         before: async (_, terminal) => {
-          lost = /\b([0-9a-f-]{36})\b/.exec(await must(terminal, 'svc backups list --workspace lost --jq .data[0].id'))?.[1] ?? ''
+          lost =
+            /\b([0-9a-f-]{36})\b/.exec(
+              await must(terminal, 'svc backups list --workspace lost --jq .data[0].id'),
+            )?.[1] ?? ''
         },
         replace: () => [
           ['BACKUP', () => lost],

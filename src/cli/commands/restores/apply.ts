@@ -14,7 +14,9 @@ export default class RestoresApply extends CallerCommand {
   static override examples = [
     '<%= config.bin %> restores apply 0190c9d2-7a3b-7cde-8f01-23456789abcd --plan 5f3a90c1d2e4b678',
   ]
-  static override args = { restore: Args.string({ ignoreStdin: true, required: true, description: "the restore's id" }) }
+  static override args = {
+    restore: Args.string({ ignoreStdin: true, required: true, description: "the restore's id" }),
+  }
   static override flags = {
     plan: Flags.string({ summary: 'The hash of the plan, as it was shown.', required: true, helpValue: 'HASH' }),
     confirm: Flags.string({ summary: 'Confirm without a prompt: the slug of the workspace.', helpValue: 'SLUG' }),
@@ -26,7 +28,11 @@ export default class RestoresApply extends CallerCommand {
     const caller = await this.open(flags)
     const { id, into, tenant } = await caller.call(restoreOperations.getRestore, { restoreId: args.restore })
     if (into === 'REPLACE' && tenant)
-      await confirmByName(tenant.slug, `The workspace ${tenant.slug} is closed for some seconds, and set back.`, flags.confirm)
+      await confirmByName(
+        tenant.slug,
+        `The workspace ${tenant.slug} is closed for some seconds, and set back.`,
+        flags.confirm,
+      )
     const sent = { restoreId: id, body: { plan_hash: flags.plan } }
     const applying = await this.callProven(caller, restoreOperations.applyRestore, sent, flags)
     const done = await followRestore(caller, applying)

@@ -24,7 +24,11 @@ export default class RestoresCreate extends CallerCommand {
     backup: Flags.string({ summary: "The backup's id.", helpValue: 'ID', exclusive: ['target', 'path'] }),
     target: Flags.string({ summary: "The backup target's name or id.", helpValue: 'TARGET', dependsOn: ['path'] }),
     path: Flags.string({ summary: 'The archive there, as `backup-targets backups` shows it.', dependsOn: ['target'] }),
-    new: Flags.string({ summary: 'Make a new workspace with this slug.', helpValue: 'SLUG', dependsOn: ['name', 'owner'] }),
+    new: Flags.string({
+      summary: 'Make a new workspace with this slug.',
+      helpValue: 'SLUG',
+      dependsOn: ['name', 'owner'],
+    }),
     name: Flags.string({ summary: "The new workspace's display name.", helpValue: 'NAME' }),
     owner: Flags.string({ summary: 'The address of its owner, who is invited by mail.', helpValue: 'ADDRESS' }),
     'identity-file': Flags.string({
@@ -65,7 +69,10 @@ interface SourceFlags {
   readonly path?: string | undefined
 }
 
-async function sourceOf(caller: Caller, { backup, target, path }: SourceFlags): Promise<NonNullable<NewRestore['source']>> {
+async function sourceOf(
+  caller: Caller,
+  { backup, target, path }: SourceFlags,
+): Promise<NonNullable<NewRestore['source']>> {
   if (backup !== undefined) return { backup_id: backup }
   if (target === undefined || path === undefined)
     throw new Failure('usage', 'Name the backup with --backup, or its place with --target and --path.')

@@ -40,7 +40,9 @@ export default class RestoresList extends CallerCommand {
     }
     const data: Restore[] = []
     for await (const page of pagesOf(caller, restoreOperations.listRestores, asked)) data.push(...page.data)
-    this.log(await table(data, columns, 'There is no restore. `svc tenants rewind` and `svc restores create` make one.'))
+    this.log(
+      await table(data, columns, 'There is no restore. `svc tenants rewind` and `svc restores create` make one.'),
+    )
     return { data }
   }
 }

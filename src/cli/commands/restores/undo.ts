@@ -12,7 +12,9 @@ export default class RestoresUndo extends CallerCommand {
     'What the rewind replaced comes back. Rows that were edited since stay as they are, unless --replace-edits says otherwise. ' +
     'Asks for your password again. With --recovery this command does the work itself.'
   static override examples = ['<%= config.bin %> restores undo 0190c9d2-7a3b-7cde-8f01-23456789abcd']
-  static override args = { restore: Args.string({ ignoreStdin: true, required: true, description: "the restore's id" }) }
+  static override args = {
+    restore: Args.string({ ignoreStdin: true, required: true, description: "the restore's id" }),
+  }
   static override flags = {
     'replace-edits': Flags.boolean({ summary: 'Take back what was edited since, too.' }),
     confirm: Flags.string({ summary: 'Confirm without a prompt: the slug of the workspace.', helpValue: 'SLUG' }),
@@ -24,7 +26,11 @@ export default class RestoresUndo extends CallerCommand {
     const caller = await this.open(flags)
     const { id, tenant } = await caller.call(restoreOperations.getRestore, { restoreId: args.restore })
     const slug = tenant?.slug ?? id
-    await confirmByName(slug, `The workspace ${slug} is closed for some seconds, and its rewind is taken back.`, flags.confirm)
+    await confirmByName(
+      slug,
+      `The workspace ${slug} is closed for some seconds, and its rewind is taken back.`,
+      flags.confirm,
+    )
     const sent = {
       restoreId: id,
       body: { edited_since: flags['replace-edits'] ? ('REPLACE' as const) : ('KEEP' as const) },

@@ -19,7 +19,10 @@ const flags = {
   plan: Flags.boolean({ summary: 'Show what would change, and change nothing.', exclusive: ['apply', 'undo'] }),
   apply: Flags.string({ summary: 'Carry out the plan that has this hash.', helpValue: 'HASH', exclusive: ['undo'] }),
   undo: Flags.boolean({ summary: 'Take the last rewind back.' }),
-  'replace-edits': Flags.boolean({ summary: 'With --undo: take back what was edited since, too.', dependsOn: ['undo'] }),
+  'replace-edits': Flags.boolean({
+    summary: 'With --undo: take back what was edited since, too.',
+    dependsOn: ['undo'],
+  }),
   confirm: Flags.string({ summary: 'Confirm without a prompt: the slug of the workspace.', helpValue: 'SLUG' }),
   ...proofFlags,
 }
@@ -87,7 +90,11 @@ export default class TenantsRewind extends CallerCommand {
   private async undo(caller: Caller, tenant: Tenant, flags: RewindFlags): Promise<Restore> {
     const restore = await latest(caller, tenant.id, 'DONE')
     if (!restore) throw new Failure('conflict', 'There is no rewind that could be taken back. Nothing was done.')
-    await confirmByName(tenant.slug, `${tenant.slug} is closed for some seconds, and its rewind is taken back.`, flags.confirm)
+    await confirmByName(
+      tenant.slug,
+      `${tenant.slug} is closed for some seconds, and its rewind is taken back.`,
+      flags.confirm,
+    )
     const edited_since = flags['replace-edits'] ? ('REPLACE' as const) : ('KEEP' as const)
     const sent = { restoreId: restore.id, body: { edited_since } }
     const undoing = await this.callProven(caller, restoreOperations.undoRestore, sent, flags)

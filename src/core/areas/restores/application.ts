@@ -3,12 +3,12 @@
  *
  * What the plan's hash binds is read again under the row's lock. Spec: Keeping, 3, K7 and K8.
  */
-import type { Restore, restoreOperations as ops } from '../../contract/backup/restores.ts'
+import type { restoreOperations as ops, Restore } from '../../contract/backup/restores.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { exportQuotas } from '../backup/export-quota.ts'
 import { openWorkspace } from '../backup/backups/row.ts'
+import { exportQuotas } from '../backup/export-quota.ts'
 import { spend } from '../settings/quotas.ts'
 import { answered } from './creation.ts'
 import type { LedgerFacts } from './erasures.ts'

@@ -35,7 +35,13 @@ const places: Readonly<Record<string, Place>> = {
     instead: { rank: `s.rank || 'h' || right(${hex('s')}, 8)` },
   },
   bucket: { within: ['container_id', 'name_fold'], open: [], aside: 'name_fold', put: byId, instead: renamed },
-  label: { within: ['container_id', 'name_fold'], open: ['deleted_at'], aside: 'name_fold', put: byId, instead: renamed },
+  label: {
+    within: ['container_id', 'name_fold'],
+    open: ['deleted_at'],
+    aside: 'name_fold',
+    put: byId,
+    instead: renamed,
+  },
   custom_field: {
     within: ['collection_id', 'key'],
     open: ['deleted_at'],

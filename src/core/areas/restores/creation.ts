@@ -2,15 +2,15 @@
  * `POST /restores`: notes what is to be restored, and queues the job that plans it. Nothing of the workspace changes yet.
  * Spec: Keeping, 3, N19.
  */
-import type { Restore, restoreOperations as ops } from '../../contract/backup/restores.ts'
+import type { restoreOperations as ops, Restore } from '../../contract/backup/restores.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { storeSealed } from '../../kernel/transaction/sealed-values.ts'
 import { accountIdOf } from '../../kernel/values/actor.ts'
 import { newId } from '../../kernel/values/id.ts'
-import { exportQuotas } from '../backup/export-quota.ts'
 import { openWorkspace } from '../backup/backups/row.ts'
+import { exportQuotas } from '../backup/export-quota.ts'
 import { spend } from '../settings/quotas.ts'
 import type { LedgerFacts } from './erasures.ts'
 import { queueStep } from './job-row.ts'

@@ -9,7 +9,7 @@
 import { readLedger } from '../../kernel/ledger/ledger.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
-import { stagedRows, type StagedColumns } from '../backup/loading/staging.ts'
+import { type StagedColumns, stagedRows } from '../backup/loading/staging.ts'
 import { pulledFiles } from '../recovery/ledger/ledger-pull.ts'
 import type { RestorePlace } from './difference.ts'
 import { quoted } from './sql.ts'

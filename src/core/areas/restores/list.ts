@@ -6,7 +6,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { lastId, pageOfRows, pageStart } from '../../kernel/transaction/page.ts'
 import { type LedgerFacts, readFacts } from './erasures.ts'
-import { isVisible, type RestoreRow, restoreColumns, restoreOf } from './row.ts'
+import { findRestore, isVisible, type RestoreRow, restoreColumns, restoreOf } from './row.ts'
 
 /** What hashes of plans bind besides rows. */
 export const askFacts = (installation: Installation): Promise<LedgerFacts> => readFacts(installation)
@@ -36,7 +36,6 @@ export async function getRestore(
   { restoreId }: Received<typeof ops.getRestore>,
   facts: LedgerFacts,
 ): Promise<Answer<typeof ops.getRestore>> {
-  const [row] = await ctx.tx.last<RestoreRow[]>`
-    select ${restoreColumns(ctx)} from restore r where ${isVisible(ctx)} and r.id = ${restoreId}`
+  const row = await findRestore(ctx, restoreId)
   return row ? restoreOf(row, facts) : refuse('not_found')
 }

@@ -6,12 +6,12 @@
  * Spec: Keeping, 3, N19.
  */
 import type { RestorePlan } from '../../contract/backup/restores.ts'
-import type { Ctx } from '../../kernel/transaction/context.ts'
-import { stagedRows } from '../backup/loading/staging.ts'
-import { hasRole } from '../access/held-role.ts'
-import { ceilingIn } from '../settings/quotas.ts'
 import { Part } from '../../kernel/database/statement.ts'
-import { contentOf, contentTables, type ContentTable } from './content.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { hasRole } from '../access/held-role.ts'
+import { stagedRows } from '../backup/loading/staging.ts'
+import { ceilingIn } from '../settings/quotas.ts'
+import { type ContentTable, contentOf, contentTables } from './content.ts'
 import { computeDifference, countDifference, longSeconds, sumOf, total } from './difference.ts'
 import { applyErasures } from './erasures.ts'
 import { noteHeld } from './held.ts'

@@ -59,8 +59,16 @@ async function compare(ctx: Ctx, work: RestoreWork, tables: readonly ContentTabl
 }
 
 /** Whom rows name that the workspace does not have (any more): an id that leads nowhere, as after an erasure. */
-async function makeShells({ tx }: Ctx, { tenantId, restoreId }: RestoreWork, tables: readonly ContentTable[]): Promise<void> {
-  const named: Readonly<Record<string, string>> = { media: 'created_by', media_reference: 'added_by', item_view: 'created_by' }
+async function makeShells(
+  { tx }: Ctx,
+  { tenantId, restoreId }: RestoreWork,
+  tables: readonly ContentTable[],
+): Promise<void> {
+  const named: Readonly<Record<string, string>> = {
+    media: 'created_by',
+    media_reference: 'added_by',
+    item_view: 'created_by',
+  }
   for (const { table, columns } of tables) {
     const column = named[table]
     if (column === undefined || !columns.includes(column)) continue

@@ -98,9 +98,14 @@ export function demandHash(row: RestoreRow, facts: LedgerFacts, shown: string): 
 export async function lockRestore(ctx: Ctx, restoreId: string): Promise<RestoreRow> {
   const { tx } = ctx
   void tx`select from restore r where ${isVisible(ctx)} and r.id = ${restoreId} for update`
-  const [row] = await tx<RestoreRow[]>`
+  return (await findRestore(ctx, restoreId)) ?? refuse('not_found')
+}
+
+/** One that the caller may name. */
+export async function findRestore(ctx: Ctx, restoreId: string): Promise<RestoreRow | undefined> {
+  const [row] = await ctx.tx<RestoreRow[]>`
     select ${restoreColumns(ctx)} from restore r where ${isVisible(ctx)} and r.id = ${restoreId}`
-  return row ?? refuse('not_found')
+  return row
 }
 
 /** Refuses restore.state. */

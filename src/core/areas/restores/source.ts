@@ -90,7 +90,8 @@ function vetBody({ into, source, to, new: fresh, tenant_id, accept_foreign }: Ne
   if (!source) return
   const isByPlace = source.target_id !== undefined || source.path !== undefined
   if (source.backup_id !== undefined && isByPlace) refuseMember('/source/backup_id', 'member.unknown')
-  if (source.backup_id === undefined && source.target_id === undefined) refuseMember('/source/target_id', 'member.required')
+  if (source.backup_id === undefined && source.target_id === undefined)
+    refuseMember('/source/target_id', 'member.required')
   if (source.backup_id === undefined && source.path === undefined) refuseMember('/source/path', 'member.required')
 }
 

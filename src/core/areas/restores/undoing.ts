@@ -42,7 +42,11 @@ export async function undo(work: RestoreWork): Promise<void> {
     await recount(ctx, tenantId)
     await endCursors(ctx, tenantId)
     const byEntity = await countDifference(ctx, work, tables)
-    const told = { action: 'tenant.rewind_undone', mail: 'workspace_rewind_undone', snapshotAt: await ctx.now() } as const
+    const told = {
+      action: 'tenant.rewind_undone',
+      mail: 'workspace_rewind_undone',
+      snapshotAt: await ctx.now(),
+    } as const
     const { closedSeconds } = await open(ctx, work, { ...told, counts: sumOf(byEntity) })
     const result: RestoreResult = {
       by_entity: byEntity,
@@ -87,12 +91,16 @@ async function takeBack(work: RestoreWork, edited: Edited) {
 }
 
 /** The rows as they were, in staging. */
-async function layKept(work: RestoreWork, shape: readonly LoadedTable[], tables: readonly ContentTable[]): Promise<void> {
+async function layKept(
+  work: RestoreWork,
+  shape: readonly LoadedTable[],
+  tables: readonly ContentTable[],
+): Promise<void> {
   const { installation, restoreId, tenantId, job } = work
   // What lies there may be the archive's, of the attempt that goes back.
   await inStaging(installation, async (client) => {
     const found = await readStaged(client, restoreId)
-    if (found && found['undo']) return
+    if (found?.['undo']) return
     await dropStaged(client, restoreId)
     await makeRows(client, restoreId, contentOf(shape))
     await makeChanges(client, restoreId, tables)
@@ -151,10 +159,10 @@ async function compareKept(
 function keptText(restoreId: string, table: ContentTable): string {
   const key = table.key.map(({ name }) => name)
   const [first = 'id'] = key
-  const values = table.key
-    .map(({ name, type }, at) => `(u.key ->> ${at})::${type} as ${quoted(name)}`)
-    .join(', ')
-  const order = table.parent ? `order by coalesce(u.was ->> '${table.parent}', t.${quoted(table.parent)}::text) is not null` : ''
+  const values = table.key.map(({ name, type }, at) => `(u.key ->> ${at})::${type} as ${quoted(name)}`).join(', ')
+  const order = table.parent
+    ? `order by coalesce(u.was ->> '${table.parent}', t.${quoted(table.parent)}::text) is not null`
+    : ''
   return `
     insert into ${stagedChanges(restoreId, table.table)} (tenant_id, op, ${listed(key)})
     select $1, case when u.was is null then 'D' when t.${quoted(first)} is null then 'I' else 'U' end, ${listed(key, 'k')}

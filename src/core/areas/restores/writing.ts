@@ -63,7 +63,11 @@ interface Range {
 }
 
 /** The ranges of a table's changes, of so many numbers each. */
-async function rangesOf({ step, restoreId, tenantId }: Writing, { table }: ContentTable, ops: string): Promise<Range[]> {
+async function rangesOf(
+  { step, restoreId, tenantId }: Writing,
+  { table }: ContentTable,
+  ops: string,
+): Promise<Range[]> {
   const [row] = await step(({ tx }) =>
     tx.text<{ first: number | null; last: number | null }[]>(
       `select min(n)::int as first, max(n)::int as last from ${stagedChanges(restoreId, table)} where tenant_id = $1 and op in (${ops})`,

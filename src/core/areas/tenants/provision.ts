@@ -162,7 +162,12 @@ export async function createWorkspace(
 const stateOf = (owner: NewOwner) => (owner.passwordHash === null ? 'INVITED' : 'ACTIVE')
 
 /** Writes an owner, invited or with a password. */
-export async function writeOwner(ctx: Ctx, tenant: Pick<NewTenant, 'id'>, owner: NewOwner, invitation?: NewInvitation): Promise<void> {
+export async function writeOwner(
+  ctx: Ctx,
+  tenant: Pick<NewTenant, 'id'>,
+  owner: NewOwner,
+  invitation?: NewInvitation,
+): Promise<void> {
   const { tx } = ctx
   await Promise.all([
     tx`

@@ -1,7 +1,7 @@
 /** Restores: a workspace from a backup, as it was, beside itself, or in place of what it became. Spec: Keeping, 3. */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { email, moment, pageOf, paging, planHash, slug, text, uuid, version } from '../vocabulary.ts'
+import { email, moment, pageOf, paging, slug, text, uuid, version } from '../vocabulary.ts'
 
 /** REPLACE: the workspace is rewound. NEW: another workspace is made. ITSELF: it is gone, and comes back as it was. */
 export const restoreModes = ['REPLACE', 'NEW', 'ITSELF'] as const
@@ -20,6 +20,9 @@ export const restoreStates = [
 export type RestoreState = (typeof restoreStates)[number]
 
 const rows = z.int().min(0)
+const into = z
+  .enum(restoreModes)
+  .describe('REPLACE: the workspace in use is rewound; ITSELF: one that is gone comes back; NEW: another one is made')
 const Changes = z
   .object({
     comes_back: rows.describe('rows that are gone and come back'),
@@ -32,7 +35,9 @@ export type RestoreChanges = z.output<typeof Changes>
 const Plan = z
   .object({
     snapshot_at: moment,
-    by_entity: z.record(z.string(), Changes).describe('by the entity of the archive; one that does not change is left out'),
+    by_entity: z
+      .record(z.string(), Changes)
+      .describe('by the entity of the archive; one that does not change is left out'),
     kept: z
       .object({
         holds: rows.describe('legal holds in force: what they cover stays as it is now'),
@@ -41,7 +46,13 @@ const Plan = z
       })
       .describe('what stays as it is now'),
     dropped: z
-      .array(z.object({ what: z.string().describe('an entity, or a kind of secret'), count: rows, why: z.string().describe('a code') }))
+      .array(
+        z.object({
+          what: z.string().describe('an entity, or a kind of secret'),
+          count: rows,
+          why: z.string().describe('a code'),
+        }),
+      )
       .describe('what does not come back'),
     over_quota: z.array(z.string()).describe('quotas that would be exceeded; that refuses nothing'),
     people: rows.describe('REPLACE: how many accounts use the workspace; otherwise how many come with it'),
@@ -64,20 +75,20 @@ export type RestoreResult = z.output<typeof Result>
 export const Restore = z
   .object({
     id: uuid,
-    into: z.enum(restoreModes),
+    into,
     source: z.object({
-      backup_id: uuid.nullable(),
+      backup_id: uuid.nullable().describe('null: it was named by its place'),
       target_id: uuid,
-      path: z.string(),
+      path: z.string().describe('the archive, below the target'),
       snapshot_at: moment,
       origin: z.enum(['OWN', 'FOREIGN']).describe('OWN: this installation signed it'),
-      product_version: z.string(),
+      product_version: z.string().describe('of the release that made it'),
     }),
     tenant: z.object({ id: uuid, slug: z.string() }).nullable().describe('null: it is not there yet'),
     job_id: uuid.describe('the job of the step under way, or of the last one'),
     state: z.enum(restoreStates),
-    plan: Plan.nullable(),
-    result: Result.nullable(),
+    plan: Plan.nullable().describe('null until it was planned'),
+    result: Result.nullable().describe('null until it is DONE'),
     failure: z.string().nullable().describe('a code, once it is FAILED'),
     undo_until: moment.nullable().describe('until when a rewind can be undone'),
     created_by: uuid.nullable().describe('null: the operator at the database'),
@@ -89,7 +100,7 @@ export type Restore = z.output<typeof Restore>
 
 const NewRestore = z
   .strictObject({
-    into: z.enum(restoreModes),
+    into,
     tenant_id: uuid.optional().describe('REPLACE: operators name the workspace; for others it is their own'),
     source: z
       .strictObject({ backup_id: uuid.optional(), target_id: uuid.optional(), path: text(1, 500).optional() })
@@ -100,7 +111,9 @@ const NewRestore = z
       .strictObject({ slug, display_name: text(1, 120), owner_email: email })
       .optional()
       .describe('NEW: the workspace to be made; its owner is invited by mail'),
-    identity: text(1, 200).optional().describe('an age identity of a recipient of the archive, where the keyring lacks its key'),
+    identity: text(1, 200)
+      .optional()
+      .describe('an age identity of a recipient of the archive, where the keyring lacks its key'),
     accept_foreign: z.boolean().optional().describe('NEW, ITSELF: also an archive that this installation did not sign'),
   })
   .meta({ id: 'NewRestore' })
@@ -177,7 +190,9 @@ export const restoreOperations = defineOperations('backup', {
     summary: 'Carry out the plan that was shown, as a job; a workspace in use is closed for seconds',
     spec: 'Keeping, 3, K7',
     params,
-    body: z.strictObject({ plan_hash: planHash }).meta({ id: 'RestoreApplication' }),
+    body: z
+      .strictObject({ plan_hash: text(1, 64).describe('the hash of the plan that was shown') })
+      .meta({ id: 'RestoreApplication' }),
     success: { status: 202, answer: Restore, location: (restore: { id: string }) => `/restores/${restore.id}` },
     needs: { ...ofOwners, stepUp: true },
     refuses: [

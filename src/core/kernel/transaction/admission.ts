@@ -83,7 +83,9 @@ function hold(tx: Tx, { workspace, gateAccess, keepsWebhooksOut }: Admission): P
 async function look(tx: Tx, { workspace, gateAccess }: Admission): Promise<void> {
   const [row] =
     workspace === undefined
-      ? await tx<AdmissionRow[]>`select null as state, false as is_restoring, gated_at is not null as is_gated, epoch from installation`
+      ? await tx<
+          AdmissionRow[]
+        >`select null as state, false as is_restoring, gated_at is not null as is_gated, epoch from installation`
       : await tx<AdmissionRow[]>`
           select t.state, t.restoring_at is not null as is_restoring, i.gated_at is not null as is_gated, i.epoch
           from installation i left join tenant t on t.id = ${workspace}`

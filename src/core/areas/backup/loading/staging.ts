@@ -43,8 +43,7 @@ export const inStaging = <T>({ address }: Installation, work: (client: Client) =
     return work(client)
   })
 
-const ofWorkspace = (owner: string) =>
-  `${owner} = (select nullif(current_setting('app.tenant_id', true), '')::uuid)`
+const ofWorkspace = (owner: string) => `${owner} = (select nullif(current_setting('app.tenant_id', true), '')::uuid)`
 
 /** Lets svc_tenant at a table, for the rows of the workspace in force. */
 function opened(place: string, owner: string): string {

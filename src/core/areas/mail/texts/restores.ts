@@ -81,9 +81,7 @@ export const rewound: InEveryLanguage = {
 export const rewindUndone: InEveryLanguage = {
   en: {
     subject: 'A rewind of {workspace} was undone',
-    says: [
-      'The last rewind of the workspace {workspace} was undone on {moment}. Read anew what you had open.',
-    ],
+    says: ['The last rewind of the workspace {workspace} was undone on {moment}. Read anew what you had open.'],
   },
   de: {
     subject: 'Eine Zurücksetzung von {workspace} wurde rückgängig gemacht',
@@ -157,21 +155,15 @@ export const rewindUndone: InEveryLanguage = {
 export const restored: InEveryLanguage = {
   en: {
     subject: '{workspace} was restored',
-    says: [
-      'The workspace {workspace} was restored on {moment} from a backup of {snapshot_at}.',
-    ],
+    says: ['The workspace {workspace} was restored on {moment} from a backup of {snapshot_at}.'],
   },
   de: {
     subject: '{workspace} wurde wiederhergestellt',
-    says: [
-      'Der Arbeitsbereich {workspace} wurde aus einer Sicherung von {snapshot_at} wiederhergestellt ({moment}).',
-    ],
+    says: ['Der Arbeitsbereich {workspace} wurde aus einer Sicherung von {snapshot_at} wiederhergestellt ({moment}).'],
   },
   fr: {
     subject: '{workspace} a été restauré',
-    says: [
-      'L’espace de travail {workspace} a été restauré ({moment}) à partir d’une sauvegarde de {snapshot_at}.',
-    ],
+    says: ['L’espace de travail {workspace} a été restauré ({moment}) à partir d’une sauvegarde de {snapshot_at}.'],
   },
   es: {
     subject: '{workspace} fue restaurado',
@@ -181,15 +173,11 @@ export const restored: InEveryLanguage = {
   },
   it: {
     subject: '{workspace} è stato ripristinato',
-    says: [
-      'Lo spazio di lavoro {workspace} è stato ripristinato ({moment}) da un backup di {snapshot_at}.',
-    ],
+    says: ['Lo spazio di lavoro {workspace} è stato ripristinato ({moment}) da un backup di {snapshot_at}.'],
   },
   nl: {
     subject: '{workspace} is hersteld',
-    says: [
-      'De werkruimte {workspace} is hersteld ({moment}) uit een back-up van {snapshot_at}.',
-    ],
+    says: ['De werkruimte {workspace} is hersteld ({moment}) uit een back-up van {snapshot_at}.'],
   },
   pt: {
     subject: '{workspace} foi restaurado',
@@ -199,33 +187,23 @@ export const restored: InEveryLanguage = {
   },
   pl: {
     subject: '{workspace} przywrócono',
-    says: [
-      'Przestrzeń roboczą {workspace} przywrócono ({moment}) z kopii zapasowej z {snapshot_at}.',
-    ],
+    says: ['Przestrzeń roboczą {workspace} przywrócono ({moment}) z kopii zapasowej z {snapshot_at}.'],
   },
   sv: {
     subject: '{workspace} har återskapats',
-    says: [
-      'Arbetsytan {workspace} har återskapats ({moment}) från en säkerhetskopia av {snapshot_at}.',
-    ],
+    says: ['Arbetsytan {workspace} har återskapats ({moment}) från en säkerhetskopia av {snapshot_at}.'],
   },
   da: {
     subject: '{workspace} er genskabt',
-    says: [
-      'Arbejdsområdet {workspace} er genskabt ({moment}) fra en sikkerhedskopi af {snapshot_at}.',
-    ],
+    says: ['Arbejdsområdet {workspace} er genskabt ({moment}) fra en sikkerhedskopi af {snapshot_at}.'],
   },
   cs: {
     subject: '{workspace} byl obnoven',
-    says: [
-      'Pracovní prostor {workspace} byl obnoven ({moment}) ze zálohy z {snapshot_at}.',
-    ],
+    says: ['Pracovní prostor {workspace} byl obnoven ({moment}) ze zálohy z {snapshot_at}.'],
   },
   ja: {
     subject: '{workspace} を復元しました',
-    says: [
-      'ワークスペース {workspace} を {snapshot_at} のバックアップから復元しました({moment})。',
-    ],
+    says: ['ワークスペース {workspace} を {snapshot_at} のバックアップから復元しました({moment})。'],
   },
 }
 

@@ -7,13 +7,13 @@
  * is not there yet; until the last transaction nobody is let in. Spec: Keeping, 3.
  */
 import type { RestoreResult } from '../../../contract/backup/restores.ts'
-import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { Problem } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { recoveryActor } from '../../../kernel/values/actor.ts'
+import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { timeNow } from '../../../kernel/values/time.ts'
-import { stagedRows } from '../../backup/loading/staging.ts'
 import type { LoadedTable } from '../../backup/loading/shape.ts'
+import { stagedRows } from '../../backup/loading/staging.ts'
 import { tellAdministrators } from '../../mail/jobs.ts'
 import { repeatSteps } from '../../recovery/apply.ts'
 import { planReconciliation, readLedgers } from '../../recovery/reconcile.ts'
@@ -78,7 +78,9 @@ async function makeTenant(work: RestoreWork): Promise<void> {
   await step(work, (ctx) =>
     ctx.asInstallation(async () => {
       const { tx } = ctx
-      const [there] = await tx<{ restoring_at: string | null }[]>`select restoring_at from tenant where id = ${tenantId}`
+      const [there] = await tx<
+        { restoring_at: string | null }[]
+      >`select restoring_at from tenant where id = ${tenantId}`
       if (there && there.restoring_at === null) throw new Problem('restore.workspace_present')
       if (there) return
       await tx`

@@ -9,9 +9,9 @@
  * rewritten, and nothing else: a person may have written down an id of another system. Spec: Keeping, 3 (NEW).
  */
 import { createHash } from 'node:crypto'
+import { installationScope } from '../../../contract/vocabulary.ts'
 import type { RawCell, Rewrite } from '../../backup/loading/loader.ts'
 import type { LoadedTable } from '../../backup/loading/shape.ts'
-import { installationScope } from '../../../contract/vocabulary.ts'
 
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 /** `<@id>` of a comment, and paths of files. */
