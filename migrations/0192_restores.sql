@@ -16,10 +16,11 @@ begin
   create role svc_staging nologin;
 exception when duplicate_object or unique_violation then null; -- made by another installation, or by one that races us
 end $$;
+create schema svc_staging;
+grant usage on schema svc_staging to svc_tenant;
 -- Whoever migrates gives the schema away, and is not what it belongs to.
 grant svc_staging to current_user;
-create schema svc_staging authorization svc_staging;
-grant usage on schema svc_staging to svc_tenant;
+alter schema svc_staging owner to svc_staging;
 revoke svc_staging from current_user;
 
 alter table tenant add column restoring_at timestamptz; -- since when it is closed for a restore

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { plantToken } from '../kit/accounts.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
-import { everyScope, type Home as Owner, setUp } from '../kit/people.ts'
+import { everyScope, type Home as Owner, person, setUp } from '../kit/people.ts'
+import { plantProof } from '../kit/proofs.ts'
 import { databaseEnv, type Home, temporaryHome } from '../kit/svc.ts'
 
 let daemon: TestDaemon
@@ -89,6 +90,12 @@ test('a restore is prepared, shown, applied and undone by its id', async () => {
   )
   expect([single.code, single.stderr]).toEqual([5, expect.stringContaining('SVC_MODE=multi')])
   expect((await svc('restores', 'create')).code).toBe(2)
+  const operator = await person(daemon, owner.tenantId, { operator: true })
+  const headers = { 'x-service-step-up': await plantProof(daemon.db.sql, operator, { operation: 'createRestore' }) }
+  const fresh = { slug: 'copy', display_name: 'A copy', owner_email: 'ada@copy.example' }
+  const body = { into: 'NEW', source: { backup_id: await backupId() }, new: fresh }
+  const { status, json } = await daemon.call('POST', '/api/v1/restores', { token: operator.token, body, headers })
+  expect([status, json.code]).toEqual([409, 'admin.multi_mode_required'])
 })
 
 async function backupId(): Promise<string> {

@@ -40,6 +40,12 @@ export async function restoreDesk(): Promise<RestoreDesk> {
   }
   return {
     ...desk,
+    async workspace() {
+      const made = await desk.workspace()
+      await both.sql`delete from restore_undo where tenant_id = ${made.id}`
+      await both.sql`delete from restore where tenant_id = ${made.id}`
+      return made
+    },
     look,
     run,
     plan,

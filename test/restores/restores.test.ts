@@ -3,13 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { performForAnswer } from '../../src/core/app/perform.ts'
 import type { Backup } from '../../src/core/contract/backup/backups.ts'
 import type { NewRestore } from '../../src/core/contract/backup/restores.ts'
 import { operations as ops } from '../../src/core/contract/operations.ts'
-import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
-import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
-import { refusal } from '../backup/backup-desk.ts'
+import { seal } from '../../src/core/kernel/sealing/sealing.ts'
 import type { Furnished } from '../kit/leaving-workspace.ts'
 import { person } from '../kit/people.ts'
 import { plantProof } from '../kit/proofs.ts'
@@ -145,23 +142,23 @@ describe('an archive', () => {
       insert into backup_target (tenant_id, id, name, kind, config)
       values ('00000000-0000-0000-0000-000000000000', ${s3}, 'lost', 'S3', '{"endpoint":"https://s3.example","bucket":"abc","region":"x","access_key_id":"x"}')`
     expect(await asked(at(backup.path!, s3))).toEqual([503, 'secret.unavailable', {}])
-    const made = await both.call('recovery', ops.createBackupTarget, {
-      body: {
-        name: 'away',
-        kind: 'SFTP',
-        config: {
-          host: 'nobody.invalid',
-          username: 'x',
-          password: 'x',
-          host_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8h',
-          path: 'x',
-        },
-      },
-    } as never)
-    expect(await asked(at(backup.path!, (made as { id?: string }).id ?? sftp))).toMatchObject([
-      503,
-      'backup.target_failed',
-    ])
+    const folder = desk.at(backup.path)
+    renameSync(folder, `${folder}.aside`)
+    expect(await asked(rewind())).toEqual(invalid('incomplete'))
+    renameSync(`${folder}.aside`, folder)
+    const place = {
+      tenantId: '00000000-0000-0000-0000-000000000000',
+      kind: 'backup.credentials',
+      ownerId: sftp,
+    } as const
+    const { key_id, wrap, ciphertext } = seal(both.installation.keyring, place, '{"password":"x"}')
+    await sql`
+      insert into backup_target (tenant_id, id, name, kind, config)
+      values (${place.tenantId}, ${sftp}, 'away', 'SFTP', '{"host":"127.0.0.1","port":1,"username":"x","path":"x","host_key":"ssh-ed25519 AAAA"}')`
+    await sql`
+      insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
+      values (${place.tenantId}, ${place.kind}, ${sftp}, ${key_id}, ${wrap}, ${ciphertext})`
+    expect(await asked(at(backup.path!, sftp))).toMatchObject([503, 'backup.target_failed'])
     await sql`delete from backup_target where id = ${s3} or name = 'away'`
   })
 })
@@ -231,12 +228,6 @@ describe('a restore', () => {
     const { sql } = both
     expect(await asked(itself())).toEqual([409, 'restore.workspace_present', {}])
     expect(await asked(asNew(mine.slug))).toEqual([409, 'admin.slug_taken', {}])
-    const single = Object.create(both.installation, {
-      config: { value: { ...both.installation.config, mode: 'single' } },
-    }) as Installation
-    expect(
-      await refusal(performForAnswer(single, ops.createRestore, recoveryActor(), { body: asNew('second') })),
-    ).toEqual(['admin.multi_mode_required', {}])
     const gone = await vanished()
     await sql`
       insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
@@ -263,8 +254,9 @@ async function vanished(): Promise<Furnished & { path: string }> {
 describe('the people of a workspace', () => {
   test('rewind their own as its OWNER, with a proof, and see no other', async () => {
     const { daemon, sql } = both
-    const owner = await person(daemon, mine.id, { role: 'OWNER' })
-    const admin = await person(daemon, mine.id, { role: 'ADMIN' })
+    const scopes = ['workspace:read', 'workspace:write', 'workspace:admin'] as const
+    const owner = await person(daemon, mine.id, { role: 'OWNER', scopes })
+    const admin = await person(daemon, mine.id, { role: 'ADMIN', scopes })
     const other = await desk.workspace()
     const theirs = await desk.plan({
       into: 'REPLACE',

@@ -137,7 +137,7 @@ async function findBackup({ tx }: Ctx, tenantId: string | undefined, { source, t
   const meant =
     to === undefined
       ? tx.part`b.id = ${source?.backup_id ?? null}`
-      : tx.part`b.state = 'COMPLETE' and not b.is_damaged and b.snapshot_at <= ${to}`
+      : tx.part`b.state = 'COMPLETE' and not b.is_damaged and date_trunc('milliseconds', b.snapshot_at) <= ${to}`
   const [row] = await tx.last<BackupPlace[]>`
     select b.id, b.tenant_id, b.target_id, b.path from backup b
     where ${meant} ${ofTenant} and b.path is not null and b.state in ('COMPLETE', 'MISSING') order by b.snapshot_at desc, b.id desc limit 1`
