@@ -12,7 +12,7 @@ let home: Home
 let token: string
 
 beforeAll(async () => {
-  daemon = await testDaemon()
+  daemon = await testDaemon({ config: { mode: 'single' } })
   owner = await setUp(daemon, 'acme')
   token = (await plantToken({ oracle: daemon.db.sql }, owner, { scopes: everyScope })).token
   home = temporaryHome()
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const api = (...args: string[]) => home.svc(args, { env: { SVC_API_URL: daemon.address, SVC_TOKEN: token } })
 const svc = (...args: string[]) =>
-  home.svc([...args, '--recovery', '--while-serving'], { env: databaseEnv(daemon.config) })
+  home.svc([...args, '--recovery', '--while-serving'], { env: { ...databaseEnv(daemon.config), SVC_MODE: 'single' } })
 const moment = () => new Date(Date.now() + 1000).toISOString()
 
 test('a workspace is rewound by its plan, and back', async () => {

@@ -48,6 +48,8 @@ describe('the catalog', () => {
       'its entry says that the password was reset, its event that it changed',
     'areas/auth/token/ending.ts':
       'sessions that end together have one entry; tokens, an event statement for a thousand',
+    'areas/restores/closing.ts':
+      'the entry says whether it was a rewind, its undo or a restore; the event only what readers do then',
     'areas/tenants/deletion/legal-holds.ts': 'one statement for up to a thousand holds',
     'areas/tenants/provision.ts': 'a new workspace has one entry, and an event for each thing in it',
   }

@@ -76,6 +76,10 @@ beforeAll(async () => {
     select tenant_id, case when id = ${collectionId} then id else gen_random_uuid() end, id, id, 'COMPLETE', 'path' from job`
   await own.oracle`analyze backup`
   await own.oracle`
+    insert into restore (tenant_id, id, mode, state, job_id, target_id, path, source_tenant_id, source_slug, snapshot_at, origin, product_version, archive_sha256)
+    select tenant_id, id, 'REPLACE', 'DONE', id, id, 'path', tenant_id, 'slug', now(), 'OWN', '1', 'x' from backup`
+  await own.oracle`analyze restore`
+  await own.oracle`
     insert into audit_entry (tenant_id, id, at, action, actor_kind, actor_account_id, via, subject_kind, subject_id)
     select ${one!.tenant_id}, gen_random_uuid(), now() - n * interval '1 minute', 'action-' || n % 100, 'ACCOUNT',
            case n % 100 when 7 then ${one!.account_id}::uuid else gen_random_uuid() end, 'API', 'thing',

@@ -158,7 +158,7 @@ describe('an archive', () => {
     await sql`
       insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
       values (${place.tenantId}, ${place.kind}, ${sftp}, ${key_id}, ${wrap}, ${ciphertext})`
-    expect(await asked(at(backup.path!, sftp))).toMatchObject([503, 'backup.target_failed'])
+    expect(await asked(at(backup.path!, sftp))).toEqual([503, 'backup.target_failed', { reason: 'refused' }])
     await sql`delete from backup_target where id = ${s3} or name = 'away'`
   })
 })

@@ -2,6 +2,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endUndoWindows } from '../../src/core/areas/restores/sweep.ts'
 import { operations as ops } from '../../src/core/contract/operations.ts'
 import { refusal } from '../backup/backup-desk.ts'
 import { fileOf, storedAt } from '../backup/workspace-files.ts'
@@ -305,7 +306,8 @@ describe('an undo', () => {
     await both.sql`update item set title = 'x' where id = ${mine.items[0]!}`
     const second = await desk.apply(await desk.rewindTo(backup))
     expect(await refusal(undo(first.id))).toEqual(['restore.state', { state: 'DONE' }])
-    await both.sql`update restore set undo_until = now() where id = ${second.id}`
+    // As an erasure does.
+    await endUndoWindows(both.installation, mine.id)
     expect(await refusal(undo(second.id))).toEqual(['restore.state', { state: 'DONE' }])
     expect(await refusal(undo(randomUUID()))).toEqual(['not_found', {}])
   })

@@ -6,7 +6,7 @@ const waitMs = 1000
 /** An hour: what is written for longer is looked at by somebody. */
 const mostTries = 3600
 
-export const isRestoring = (error: unknown): boolean => error instanceof Problem && error.code === 'workspace.restoring'
+const isRestoring = (error: unknown): boolean => error instanceof Problem && error.code === 'workspace.restoring'
 
 /** Calls again until the workspace is open. */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {

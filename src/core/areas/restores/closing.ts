@@ -62,12 +62,14 @@ export async function recount(ctx: Ctx, tenantId: string): Promise<void> {
     where m.tenant_id = ${tenantId} and m.state <> 'REFUSED' and m.withheld_at is null
     on conflict (tenant_id) do update set bytes = excluded.bytes`
   // What is carried by nothing waits for the sweep from now on.
+  const isCarried = tx.part`exists (
+    select from media_reference r where r.tenant_id = ${tenantId} and r.media_id = m.id)`
   void tx`
-    update media m set loose_since = case when r.is_carried then null else now() end
-    from (
-      select f.id, exists (select from media_reference r where r.tenant_id = f.tenant_id and r.media_id = f.id) as is_carried
-      from media f where f.tenant_id = ${tenantId}) r
-    where m.tenant_id = ${tenantId} and m.id = r.id and m.withheld_at is null and (m.loose_since is null) <> r.is_carried`
+    update media m set loose_since = null
+    where m.tenant_id = ${tenantId} and m.withheld_at is null and m.loose_since is not null and ${isCarried}`
+  void tx`
+    update media m set loose_since = now()
+    where m.tenant_id = ${tenantId} and m.withheld_at is null and m.loose_since is null and not ${isCarried}`
   await rebuildIndex(ctx, tenantId)
 }
 
@@ -82,7 +84,7 @@ export async function endCursors({ tx }: Ctx, tenantId: string, least = 0): Prom
   void tx.switch(asPurgeOf(tenantId))
   void tx`
     insert into outbox_watermark as w (tenant_id, tx, seq) values (${tenantId}, '9223372036854775807', ${counter?.last ?? '0'}::bigint)
-    on conflict (tenant_id) do update set tx = excluded.tx, seq = excluded.seq, moved_at = now()
+    on conflict (tenant_id) do update set tx = excluded.tx, seq = excluded.seq, moved_at = excluded.moved_at
     where (w.tx, w.seq) < (excluded.tx, excluded.seq)`
   await tx.switch(asTenant(tenantId))
 }
@@ -102,7 +104,7 @@ export async function open(
 ): Promise<{ closedSeconds: number }> {
   const tenant = await ctx.asInstallation(async () => {
     const [row] = await ctx.tx<{ slug: string; closed_seconds: number }[]>`
-      select slug, coalesce(round(extract(epoch from clock_timestamp() - restoring_at) * 1000) / 1000, 0)::float8 as closed_seconds
+      select slug, coalesce(round(date_part('epoch', clock_timestamp() - restoring_at)::numeric * 1000) / 1000, 0)::float8 as closed_seconds
       from tenant where id = ${tenantId} for update`
     await ctx.tx`update tenant set restoring_at = null where id = ${tenantId}`
     return row

@@ -5,17 +5,15 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { accountIdOf } from '../../kernel/values/actor.ts'
 import { newId } from '../../kernel/values/id.ts'
 
-export const steps = ['PLAN', 'APPLY', 'UNDO'] as const
-export type Step = (typeof steps)[number]
+export type Step = 'PLAN' | 'APPLY' | 'UNDO'
 
-/** The name and the payload of the job that restore-job.ts runs. */
-export const restoreJobRow = {
+/** The job of restore-job.ts as the queue knows it: what carries a step out is not loaded by whoever asks for it. */
+const restoreTenant: Job<{ tenantId: string; jobId: string }> = {
   name: 'restore_tenant',
   payload: z.object({ tenantId: z.guid(), jobId: z.guid() }),
-  // The row decides what is run again, not the queue.
   retryLimit: 0,
   longestSeconds: 23 * 3600,
-} satisfies Job<{ tenantId: string; jobId: string }>
+}
 
 /** Queues a step, in the role of the workspace or of the installation; answers its job. */
 export async function queueStep(
@@ -26,6 +24,6 @@ export async function queueStep(
   const jobId = newId()
   const params = { restore_id: restoreId, step, requested_by: accountIdOf(ctx.actor) }
   void tx`insert into job (tenant_id, id, kind, params) values (${tenantId}, ${jobId}, 'RESTORE', ${tx.json(params)})`
-  await ctx.enqueue(restoreJobRow, { tenantId, jobId })
+  await ctx.enqueue(restoreTenant, { tenantId, jobId })
   return jobId
 }

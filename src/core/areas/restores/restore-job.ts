@@ -7,6 +7,7 @@
  *
  * A worker that was killed is found by its silence, and another one goes on. Spec: Keeping, 3; docs/decisions/0033.
  */
+import { z } from 'zod'
 import { Problem } from '../../contract/problem.ts'
 import { DatabaseUnavailable } from '../../kernel/database/unavailable.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
@@ -18,7 +19,7 @@ import { resumeLost } from '../jobs/resume.ts'
 import { claimJob, type JobRun, Superseded } from '../jobs/run.ts'
 import { isClosed } from './closing.ts'
 import { LedgerFault, readFacts } from './erasures.ts'
-import { restoreJobRow, type Step } from './job-row.ts'
+import type { Step } from './job-row.ts'
 import { type PlanFacts, planRewind } from './planning.ts'
 import { rewind } from './rewind.ts'
 import { goBack, undo } from './undoing.ts'
@@ -32,9 +33,13 @@ const work = { kind: 'RESTORE', job: 'restore_tenant' } as const
 const mostAttempts = 3
 
 export const restoreJob = defineJob({
-  ...restoreJobRow,
+  name: 'restore_tenant',
+  payload: z.object({ tenantId: z.guid(), jobId: z.guid() }),
+  // The row decides what is run again, not the queue.
+  retryLimit: 0,
   atOnce: 2,
   takesLong: true,
+  longestSeconds: 23 * 3600,
   async run(installation, place) {
     const job = await claimJob(installation, work, place)
     if (!job) return

@@ -4,7 +4,7 @@ import { defineOperations } from '../operation.ts'
 import { email, moment, pageOf, paging, slug, text, uuid, version } from '../vocabulary.ts'
 
 /** REPLACE: the workspace is rewound. NEW: another workspace is made. ITSELF: it is gone, and comes back as it was. */
-export const restoreModes = ['REPLACE', 'NEW', 'ITSELF'] as const
+const restoreModes = ['REPLACE', 'NEW', 'ITSELF'] as const
 export type RestoreMode = (typeof restoreModes)[number]
 
 export const restoreStates = [
