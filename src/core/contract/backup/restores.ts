@@ -34,7 +34,7 @@ export type RestoreChanges = z.output<typeof Changes>
 
 const Plan = z
   .object({
-    snapshot_at: moment,
+    snapshot_at: moment.describe('the moment of the backup'),
     by_entity: z
       .record(z.string(), Changes)
       .describe('by the entity of the archive; one that does not change is left out'),
@@ -64,7 +64,7 @@ export type RestorePlan = z.output<typeof Plan>
 
 const Result = z
   .object({
-    by_entity: z.record(z.string(), Changes),
+    by_entity: z.record(z.string(), Changes).describe('rows that were written or removed, by entity'),
     media: rows.describe('files whose bytes were brought back'),
     closed_seconds: z.number().min(0).describe('how long the workspace was closed'),
     kept_edits: rows.optional().describe('after an undo: rows that were edited since, and stay'),
@@ -80,7 +80,7 @@ export const Restore = z
       backup_id: uuid.nullable().describe('null: it was named by its place'),
       target_id: uuid,
       path: z.string().describe('the archive, below the target'),
-      snapshot_at: moment,
+      snapshot_at: moment.describe('the moment that it holds'),
       origin: z.enum(['OWN', 'FOREIGN']).describe('OWN: this installation signed it'),
       product_version: z.string().describe('of the release that made it'),
     }),
@@ -103,7 +103,11 @@ const NewRestore = z
     into,
     tenant_id: uuid.optional().describe('REPLACE: operators name the workspace; for others it is their own'),
     source: z
-      .strictObject({ backup_id: uuid.optional(), target_id: uuid.optional(), path: text(1, 500).optional() })
+      .strictObject({
+        backup_id: uuid.optional().describe('a backup, by its id'),
+        target_id: uuid.optional(),
+        path: text(1, 500).optional(),
+      })
       .optional()
       .describe('either `backup_id`, or `target_id` and `path`'),
     to: moment.optional().describe('REPLACE, in place of `source`: the newest backup that is not after this moment'),

@@ -74,10 +74,14 @@ export const tenantEvents = defineEvents({
     ...ofTenant,
     data: z.object({
       ...who,
-      restore_id: uuid,
+      restore_id: uuid.describe('the restore'),
       snapshot_at: moment.describe('the moment that it has now'),
       counts: z
-        .object({ comes_back: z.int(), changes_back: z.int(), goes_away: z.int() })
+        .object({
+          comes_back: z.int().describe('rows that came back'),
+          changes_back: z.int().describe('rows that changed back'),
+          goes_away: z.int().describe('rows that went'),
+        })
         .describe('rows of all kinds'),
     }),
     example: {
