@@ -27,8 +27,8 @@ export type PlanFacts = Omit<RestorePlan, 'hash'>
 export async function planRewind(work: RestoreWork): Promise<PlanFacts> {
   const laid = await layOut(work, ofContent)
   const tables = contentTables(laid.shape, laid.staged)
-  const dropped = await step(work, (ctx) => clean(ctx, work, laid), { isLong: true })
-  return step(work, (ctx) => plan(ctx, work, tables, dropped), { isLong: true })
+  const dropped = await step(work, (ctx) => clean(ctx, work, laid))
+  return step(work, (ctx) => plan(ctx, work, tables, dropped))
 }
 
 type Dropped = PlanFacts['dropped']

@@ -22,18 +22,18 @@ import { clean, ofContent } from './planning.ts'
 import { readReferrers } from './referrers.ts'
 import { makeRoom } from './room.ts'
 import { type RestoreWork, step } from './work.ts'
-import { writeDifference } from './writing.ts'
+import { byIndex, writeDifference } from './writing.ts'
 
 /** Refuses archive.invalid, archive.path_refused, backup.target_failed, admin.tenant_leaving: before it is closed, nothing has changed. */
 export async function rewind(work: RestoreWork): Promise<void> {
   const laid = await layOut(work, ofContent)
-  await step(work, (ctx) => clean(ctx, work, laid), { isLong: true })
+  await step(work, (ctx) => clean(ctx, work, laid))
   const media = await bringBytes(work, await readComing(work, laid))
   failpoint('restore.ready')
   await close(work)
   failpoint('restore.closed')
   const tables = contentTables(laid.shape, laid.staged)
-  await step(work, (ctx) => compare(ctx, work, tables), { isLong: true })
+  await step(work, (ctx) => compare(ctx, work, tables))
   await write(work, tables, false)
   failpoint('restore.written')
   await end(work, tables, media)
@@ -94,7 +94,11 @@ export async function write(work: RestoreWork, tables: readonly ContentTable[], 
     referrers,
     isUndo,
     mediaDays: media.keepDays + (isUndo ? 0 : restoreUndoDays),
-    step: (one) => step(work, one),
+    step: (one) =>
+      step(work, (ctx) => {
+        void ctx.tx.switch(byIndex)
+        return one(ctx)
+      }),
     onRows(rows) {
       done += rows
       job.progress = { phase: 'WORKING', done, total: null }

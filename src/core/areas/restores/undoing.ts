@@ -84,7 +84,7 @@ async function takeBack(work: RestoreWork, edited: Edited) {
   failpoint('restore.ready')
   await close(work)
   failpoint('restore.closed')
-  const keptEdits = await step(work, (ctx) => compareKept(ctx, work, tables, edited), { isLong: true })
+  const keptEdits = await step(work, (ctx) => compareKept(ctx, work, tables, edited))
   await write(work, tables, true)
   failpoint('restore.written')
   return { tables, keptEdits }
@@ -108,7 +108,7 @@ async function layKept(
   })
   for (const table of tables) {
     job.signal.throwIfAborted()
-    await step(work, (ctx) => fill(ctx, { tenantId, restoreId }, table), { isLong: true })
+    await step(work, (ctx) => fill(ctx, { tenantId, restoreId }, table))
   }
 }
 

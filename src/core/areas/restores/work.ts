@@ -46,23 +46,20 @@ export async function openWork(
   })
 }
 
-/** One transaction of the workspace. `isLong`: the job's row is only read, so that the attempt's beats do not wait. Throws Superseded. */
+/**
+ * One transaction of the workspace. The job's row is only read, so that the beats of the attempt wait for none; what two attempts
+ * write is the same. Throws Superseded.
+ */
 export function step<T>(
   { installation, job }: Pick<RestoreWork, 'installation' | 'job'>,
   work: (ctx: Ctx) => Promise<T>,
-  { isLong = false } = {},
 ): Promise<T> {
   const { tenantId, jobId, attempt } = job.claim
   job.signal.throwIfAborted()
   return installation.transaction(job.actor, { tenantId }, async (ctx) => {
-    const { tx } = ctx
-    const current = isLong
-      ? await tx`
-          select from job where tenant_id = ${tenantId} and id = ${jobId} and attempt = ${attempt} and state = 'RUNNING'`
-      : await tx`
-          update job set beat_at = now()
-          where tenant_id = ${tenantId} and id = ${jobId} and attempt = ${attempt} and state = 'RUNNING'`
-    if (current.count === 0) throw new Superseded('another attempt has the job')
+    const current = await ctx.tx`
+      select from job where tenant_id = ${tenantId} and id = ${jobId} and attempt = ${attempt} and state = 'RUNNING'`
+    if (current.length === 0) throw new Superseded('another attempt has the job')
     return work(ctx)
   })
 }

@@ -20,6 +20,12 @@ import { listed, quoted, sameKey } from './sql.ts'
 /** Rows of one transaction: far less than a second. */
 const batch = 1000
 const raisedBy = 1_000_000
+/**
+ * A batch reads only its own rows where the planner walks the indexes. What was noted a moment ago is not analysed yet, and it
+ * would read all of it for each batch.
+ */
+export const byIndex =
+  "set local enable_hashjoin = 'off'; set local enable_mergejoin = 'off'; set local enable_seqscan = 'off'"
 
 /** A reference that a row may have to a table, for what is looked at before a row goes or comes. */
 export interface Referrer {

@@ -30,7 +30,7 @@ import { takenOf } from './taken.ts'
 /** Refuses archive.invalid, backup.target_failed, restore.workspace_present, admin.slug_taken: before anything is there. */
 export async function fillWhole(work: RestoreWork): Promise<void> {
   const laid = await layOut(work, ofWhole(work))
-  await step(work, (ctx) => cleanWhole(ctx, work, laid), { isLong: true })
+  await step(work, (ctx) => cleanWhole(ctx, work, laid))
   failpoint('restore.ready')
   await makeTenant(work)
   failpoint('restore.closed')
@@ -38,10 +38,10 @@ export async function fillWhole(work: RestoreWork): Promise<void> {
   const tables = takenOf(work.row)(laid.shape).filter(({ table }) => (laid.staged[table] ?? []).length > 0)
   for (const table of tables) {
     if (table.table === 'tenant') continue
-    await step(work, (ctx) => fill(ctx, work, table, laid), { isLong: true })
+    await step(work, (ctx) => fill(ctx, work, table, laid))
     failpoint('restore.batch')
   }
-  await step(work, (ctx) => derive(ctx, work), { isLong: true })
+  await step(work, (ctx) => derive(ctx, work))
   failpoint('restore.written')
   if (work.row.mode === 'ITSELF') await repeatLedger(work)
   await end(work, tables, media)

@@ -22,8 +22,8 @@ export function ofWhole({ row, restoreId, tenantId }: RestoreWork): Laying {
 /** Refuses archive.invalid, archive.path_refused, backup.target_failed. */
 export async function planWhole(work: RestoreWork): Promise<PlanFacts> {
   const laid = await layOut(work, ofWhole(work))
-  const dropped = await step(work, (ctx) => cleanWhole(ctx, work, laid), { isLong: true })
-  return step(work, (ctx) => plan(ctx, work, laid, dropped), { isLong: true })
+  const dropped = await step(work, (ctx) => cleanWhole(ctx, work, laid))
+  return step(work, (ctx) => plan(ctx, work, laid, dropped))
 }
 
 type Dropped = PlanFacts['dropped']
