@@ -8,17 +8,17 @@ import { stagedHolds } from '../backup/loading/staging.ts'
 import { isCommentHeld, isContainerHeld, isItemHeld, isTemplateHeld } from '../items/trash/holds.ts'
 import { longSeconds, type RestorePlace } from './difference.ts'
 
-/** Notes it anew, in the workspace's transaction. */
-export async function noteHeld({ tx }: Ctx, { tenantId, restoreId }: RestorePlace): Promise<void> {
+/** Notes it anew, in the workspace's transaction. Answers whether a hold is in force. */
+export async function noteHeld({ tx }: Ctx, { tenantId, restoreId }: RestorePlace): Promise<boolean> {
   await tx.patience(longSeconds)
   const held = new Part([stagedHolds(restoreId)], [], false)
   await tx`delete from ${held} where tenant_id = ${tenantId}`
   const holds = await tx<{ scope_kind: string }[]>`
     select scope_kind from legal_hold where tenant_id = ${tenantId} and released_at is null`
-  if (holds.length === 0) return
+  if (holds.length === 0) return false
   if (holds.some(({ scope_kind }) => scope_kind === 'TENANT')) {
     await tx`insert into ${held} (tenant_id, kind, id) values (${tenantId}, 'all', ${tenantId})`
-    return
+    return true
   }
   void tx`
     insert into ${held} (tenant_id, kind, id) select ${tenantId}, 'item', i.id from item i
@@ -43,4 +43,5 @@ export async function noteHeld({ tx }: Ctx, { tenantId, restoreId }: RestorePlac
       or exists (
         select from legal_hold l
         where l.tenant_id = ${tenantId} and l.released_at is null and l.scope_kind = 'ACCOUNT' and l.scope_id = m.created_by))`
+  return true
 }

@@ -52,9 +52,9 @@ function readComing(work: RestoreWork, { staged }: LaidOut): Promise<ComingFile[
 }
 
 async function compare(ctx: Ctx, work: RestoreWork, tables: readonly ContentTable[]): Promise<void> {
-  await noteHeld(ctx, work)
+  const isHeld = await noteHeld(ctx, work)
   await computeDifference(ctx, work, tables)
-  await makeRoom(ctx, work, tables)
+  if (isHeld) await makeRoom(ctx, work, tables)
   await makeShells(ctx, work, tables)
 }
 

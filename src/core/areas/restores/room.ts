@@ -4,6 +4,7 @@
  * A rewind leaves such rows where a legal hold covers them, an undo where somebody edited them. What comes back then gets a place
  * beside, or another name. Spec: Keeping, 3.
  */
+import { installationScope } from '../../contract/vocabulary.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { stagedChanges, stagedRows } from '../backup/loading/staging.ts'
 import type { ContentTable, Place } from './content.ts'
@@ -26,7 +27,11 @@ function roomText(restoreId: string, { table, key, columns }: ContentTable, plac
   const staged = stagedRows(restoreId, table)
   const changes = stagedChanges(restoreId, table)
   const sets = Object.entries(place.instead).filter(([column]) => columns.includes(column))
-  const alike = place.within.map((column) => `t.${quoted(column)} is not distinct from s.${quoted(column)}`)
+  // Nulls are alike. Written so that all rows of the workspace are read once, and not once for each that comes.
+  const none = `'${installationScope}'`
+  const of = (alias: string, column: string) =>
+    column.endsWith('_id') ? `coalesce(${alias}.${quoted(column)}, ${none})` : `${alias}.${quoted(column)}`
+  const alike = place.within.map((column) => `${of('t', column)} = ${of('s', column)}`)
   const open = place.open.flatMap((column) => [`t.${quoted(column)} is null`, `s.${quoted(column)} is null`])
   return `
     update ${staged} s set ${sets.map(([column, text]) => `${quoted(column)} = ${text}`).join(', ')}
