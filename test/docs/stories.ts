@@ -12,7 +12,7 @@ import type { Story } from './story.ts'
 /** In this order, on one installation: what a page needs, pages before it have made. */
 export const played: readonly Story[] = [
   ...[deploying, keyring, keyringRunbook, people, operators, settings, webhooks, search, deliveries, ai],
-  ...[backupTargets, backups, rewinding, restoring, archiveFormat, mail, media, signingIn, stuckPurge, upgrade],
+  ...[backupTargets, backups, archiveFormat, rewinding, restoring, mail, media, signingIn, stuckPurge, upgrade],
 ]
 
 const network = 'fetches packages from the network'

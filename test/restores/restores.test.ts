@@ -243,6 +243,66 @@ describe('a restore', () => {
   })
 })
 
+describe('what came between', () => {
+  const call = async (operation: typeof ops.applyRestore | typeof ops.undoRestore, restoreId: string, body: object) => {
+    const { status, json } = await both.ask(operation, { restoreId, body } as never)
+    return [status, json.code, json.params]
+  }
+  const nothing = '00000000-0000-4000-8000-000000000000'
+
+  test('refuses a plan that was good', async () => {
+    const { sql } = both
+    expect(await asked({ into: 'REPLACE', tenant_id: nothing, source: { backup_id: backup.id } })).toEqual(
+      member('/source/backup_id', 'reference.unknown'),
+    )
+    const gone = await vanished()
+    const there = { target_id: desk.targetId, path: gone.path }
+    expect(await asked({ into: 'REPLACE', tenant_id: gone.id, source: there })).toEqual([404, 'not_found', {}])
+    const planned = await desk.plan({ into: 'ITSELF', source: there })
+    const apply = async (restoreId: string) =>
+      call(ops.applyRestore, restoreId, { plan_hash: (await desk.look(restoreId)).plan?.hash ?? '' })
+    const tenant = (id: string, slug: string) => sql`
+      insert into tenant (id, slug, display_name, default_locale, default_time_zone) values (${id}, ${slug}, 'x', 'en', 'UTC')`
+    await tenant(gone.id, 'there-again')
+    expect(await apply(planned.id)).toEqual([409, 'restore.workspace_present', {}])
+    await sql`delete from tenant where id = ${gone.id}`
+    await tenant(nothing, gone.slug)
+    expect(await apply(planned.id)).toEqual([409, 'admin.slug_taken', {}])
+    await sql`delete from tenant where id = ${nothing}`
+    await sql`
+      insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
+      values (${gone.id}, ${gone.slug}, now(), '{}', 'x', '', '')`
+    expect(await apply(planned.id)).toEqual([409, 'restore.purged', {}])
+    await sql`delete from purge_certificate where workspace_id = ${gone.id}`
+  })
+
+  test('refuses to apply and to undo while the workspace is busy with another, or leaves', async () => {
+    const { sql } = both
+    const other = await desk.workspace()
+    const theirs = await desk.backedUp(other.id)
+    await sql`insert into tenant_quota (tenant_id, quota, ceiling) values (${other.id}, 'export_jobs', 1)`
+    const full = [409, 'quota.exceeded', { quota: 'export_jobs', limit: 1, used: 1 }]
+    const queue = () => sql`
+      insert into job (tenant_id, id, kind) values (${other.id}, ${nothing}, 'BACKUP')`
+    const planned = await desk.rewindTo(theirs)
+    await queue()
+    expect(await call(ops.applyRestore, planned.id, { plan_hash: planned.plan?.hash })).toEqual(full)
+    await sql`delete from job where id = ${nothing}`
+    expect(await call(ops.undoRestore, planned.id, {})).toEqual([409, 'restore.state', { state: 'PLANNED' }])
+    const done = await desk.apply(planned)
+    await queue()
+    expect(await call(ops.undoRestore, done.id, {})).toEqual(full)
+    await sql`delete from job where id = ${nothing}`
+    const next = await both.call('recovery', ops.createRestore, {
+      body: { into: 'REPLACE', tenant_id: other.id, source: { backup_id: theirs.id } },
+    })
+    expect(await call(ops.undoRestore, done.id, {})).toEqual([409, 'restore.underway', { restore_id: next.id }])
+    await desk.run(next)
+    await both.call('recovery', ops.deleteTenant, { tenantId: other.id, body: { confirmation: other.displayName } })
+    expect(await call(ops.undoRestore, done.id, {})).toEqual([409, 'admin.tenant_leaving', {}])
+  })
+})
+
 /** A workspace that somebody removed from the database by hand, with an archive of it. */
 async function vanished(): Promise<Furnished & { path: string }> {
   const made = await desk.workspace()

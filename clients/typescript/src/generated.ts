@@ -4869,6 +4869,7 @@ export type NewRestore = {
   readonly tenant_id?: string
   /** Either `backup_id`, or `target_id` and `path`. */
   readonly source?: {
+    /** A backup, by its id. */
     readonly backup_id?: string
     /** The backup target. */
     readonly target_id?: string
@@ -5551,6 +5552,7 @@ export type Restore = {
     readonly target_id: string
     /** The archive, below the target. */
     readonly path: string
+    /** The moment that it holds. */
     readonly snapshot_at: string
     /** OWN: this installation signed it. */
     readonly origin: "OWN" | "FOREIGN"
@@ -5596,6 +5598,7 @@ export type RestoreChanges = {
 }
 
 export type RestorePlan = {
+  /** The moment of the backup. */
   readonly snapshot_at: string
   /** By the entity of the archive; one that does not change is left out. */
   readonly by_entity: Readonly<Record<string, RestoreChanges>>
@@ -5628,6 +5631,7 @@ export type RestorePlan = {
 }
 
 export type RestoreResult = {
+  /** Rows that were written or removed, by entity. */
   readonly by_entity: Readonly<Record<string, RestoreChanges>>
   /** Files whose bytes were brought back. */
   readonly media: number
