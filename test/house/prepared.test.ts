@@ -54,7 +54,7 @@ const unread: readonly Exception[] = [
     why: 'rows of an archive lie in tables of their own; test/restores runs them',
   },
   {
-    of: /^(?:countStaged|would|rangesOf|keepAsWere|putAside|bringBack|afterWriting|noteBecome|removeRows|removeKeys|putBack|makeRoom|makeShells)$/,
+    of: /^(?:countStaged|would|rangesOf|keepAsWere|putAside|bringBack|afterWriting|removeRows|removeKeys|putBack|makeRoom|makeShells)$/,
     says: /: (?:staged|what|listed|quoted|updateText|insertText|signatureOf|removalText|roomText|named\[)/,
     why: 'a rewind writes each table of people’s content, with the columns that the database has',
   },

@@ -28,7 +28,7 @@ import { write } from './rewind.ts'
 import { makeRoom } from './room.ts'
 import { listed, quoted, sameKey } from './sql.ts'
 import { type RestoreWork, step } from './work.ts'
-import { signatureOf } from './writing.ts'
+import { byIndex, signatureOf } from './writing.ts'
 
 type Edited = 'KEEP' | 'REPLACE'
 
@@ -85,6 +85,7 @@ async function takeBack(work: RestoreWork, edited: Edited) {
   await close(work)
   failpoint('restore.closed')
   const keptEdits = await step(work, (ctx) => compareKept(ctx, work, tables, edited))
+  await step(work, (ctx) => makeRoom(ctx, work, tables))
   await write(work, tables, true)
   failpoint('restore.written')
   return { tables, keptEdits }
@@ -139,6 +140,8 @@ async function compareKept(
   const { tx } = ctx
   const { tenantId, restoreId } = work
   await noteHeld(ctx, work)
+  await tx.patience(longSeconds)
+  void tx.switch(byIndex)
   let kept = 0
   for (const table of tables) {
     await tx.text(`delete from ${stagedChanges(restoreId, table.table)} where tenant_id = $1`, [tenantId])
@@ -148,7 +151,6 @@ async function compareKept(
       where tenant_id = ${tenantId} and restore_id = ${restoreId} and table_name = ${table.table}`
     kept += Math.max(0, (row?.count ?? 0) - written.count)
   }
-  await makeRoom(ctx, work, tables)
   if (work.row.state === 'UNDOING' && work.row.result?.kept_edits === undefined)
     await tx`
       update restore set result = result || jsonb_build_object('kept_edits', ${kept}::integer)

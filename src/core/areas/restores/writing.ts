@@ -95,10 +95,11 @@ async function keepAsWere(ctx: Ctx, writing: Writing, table: ContentTable, range
   const { restoreId } = writing
   const key = keyOf(table)
   await ctx.tx.text(
-    `insert into restore_undo (tenant_id, restore_id, table_name, key, was)
-     select $1, $4, $5, jsonb_build_array(${listed(key, 'd')}), to_jsonb(t)
+    `insert into restore_undo (tenant_id, restore_id, table_name, key, was, became)
+     select $1, $4, $5, jsonb_build_array(${listed(key, 'd')}), to_jsonb(t), ${becomes(table)}
      from ${stagedChanges(restoreId, table.table)} d
      left join ${quoted(table.table)} t on t.tenant_id = $1 and ${sameKey(key, 't', 'd')}
+     left join ${stagedRows(restoreId, table.table)} s on s.tenant_id = $1 and ${sameKey(key, 's', 'd')}
      where d.tenant_id = $1 and d.n between $2 and $3 and d.op in (${ops})
      on conflict do nothing`,
     [...valuesOf(writing, range), restoreId, table.table],
@@ -133,7 +134,6 @@ async function bringBack(writing: Writing, table: ContentTable): Promise<void> {
         await ctx.tx.text(updateText(writing, table), valuesOf(writing, range))
       await ctx.tx.text(insertText(writing, table), valuesOf(writing, range))
       await afterWriting(ctx, writing, table, range)
-      await noteBecome(ctx, writing, table, range, "'I', 'U'")
     })
     writing.onRows(batch)
     failpoint('restore.batch')
@@ -204,18 +204,13 @@ async function afterWriting(ctx: Ctx, writing: Writing, { table }: ContentTable,
     await ctx.tx.text(`delete from media_removal m where m.tenant_id = $1 and m.media_id ${ofRange}`, values)
 }
 
-/** Notes what was written, by which an undo sees whether somebody edited it since. */
-async function noteBecome(ctx: Ctx, writing: Writing, table: ContentTable, range: Range, ops: string): Promise<void> {
-  if (writing.isUndo) return
-  const key = keyOf(table)
-  await ctx.tx.text(
-    `update restore_undo u set became = ${signatureOf(table, 't')}
-     from ${stagedChanges(writing.restoreId, table.table)} d
-     join ${quoted(table.table)} t on t.tenant_id = $1 and ${sameKey(key, 't', 'd')}
-     where d.tenant_id = $1 and d.n between $2 and $3 and d.op in (${ops}) and u.tenant_id = $1 and u.restore_id = $4
-       and u.table_name = $5 and u.key = jsonb_build_array(${listed(key, 'd')})`,
-    [...valuesOf(writing, range), writing.restoreId, table.table],
-  )
+/** What the row will be, by which an undo sees whether somebody edited it since: the version that is written, or a hash. */
+function becomes(table: ContentTable): string {
+  const [first = 'id'] = keyOf(table)
+  const written = table.hasVersion
+    ? `case when t.${quoted(first)} is null then (s.version + ${raisedBy})::text else (greatest(t.version, s.version) + 1)::text end`
+    : signatureOf(table, 's')
+  return `case when d.op <> 'D' then ${written} end`
 }
 
 /** Text of SQL that differs once somebody edits the row: its version, or a hash of what it says besides its key. */
