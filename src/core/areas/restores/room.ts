@@ -18,6 +18,8 @@ export async function makeRoom(
   tables: readonly ContentTable[],
 ): Promise<void> {
   await tx.patience(longSeconds)
+  // What was noted a moment ago is not analysed yet, and looks like a few rows.
+  await tx.switch("set local enable_nestloop = 'off'")
   for (const table of tables)
     if (table.place && table.columns.length > 0) await tx.text(roomText(restoreId, table, table.place), [tenantId])
 }
