@@ -73,7 +73,7 @@ async function refuseUnknown(sql: postgres.ISql): Promise<void> {
         select from pg_type t left join pg_class c on c.oid = t.typrelid
         where t.oid = d.objid and (t.typcategory = 'A' or c.relkind in ('r', 'p')))
       else false end
-    union all select 'schema ' || nspname from pg_namespace where oid >= 16384 and nspname not in ('pgboss', 'partitions') and nspname !~ '^pg_'
+    union all select 'schema ' || nspname from pg_namespace where oid >= 16384 and nspname not in ('pgboss', 'partitions', 'svc_staging') and nspname !~ '^pg_'
     union all select 'publication ' || pubname from pg_publication
     union all select 'child of ' || i.inhparent::regclass::text from pg_inherits i join pg_class p on p.oid = i.inhparent
       join pg_class c on c.oid = i.inhrelid

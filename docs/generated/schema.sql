@@ -2020,6 +2020,65 @@ CREATE POLICY one_workspace ON reseal TO svc_tenant USING ((tenant_id = ( SELECT
 GRANT DELETE, INSERT, SELECT, UPDATE ON reseal TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON reseal TO svc_tenant;
 
+CREATE TABLE restore (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  mode text NOT NULL,
+  state text DEFAULT 'PLANNING'::text NOT NULL,
+  job_id uuid NOT NULL,
+  backup_id uuid,
+  target_id uuid NOT NULL,
+  path text NOT NULL,
+  source_tenant_id uuid NOT NULL,
+  source_slug text NOT NULL,
+  snapshot_at timestamp with time zone NOT NULL,
+  origin text NOT NULL,
+  product_version text NOT NULL,
+  archive_sha256 text NOT NULL,
+  new_tenant jsonb,
+  plan jsonb,
+  erased jsonb DEFAULT '[]'::jsonb NOT NULL,
+  planned_at timestamp with time zone,
+  result jsonb,
+  failure text,
+  undo_until timestamp with time zone,
+  edited_since text,
+  created_by uuid,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT restore_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT restore_edited_since_check CHECK (edited_since = ANY (ARRAY['KEEP'::text, 'REPLACE'::text])),
+  CONSTRAINT restore_mode_check CHECK (mode = ANY (ARRAY['REPLACE'::text, 'NEW'::text, 'ITSELF'::text])),
+  CONSTRAINT restore_origin_check CHECK (origin = ANY (ARRAY['OWN'::text, 'FOREIGN'::text])),
+  CONSTRAINT restore_planned CHECK (state <> 'PLANNED'::text OR plan IS NOT NULL),
+  CONSTRAINT restore_state_check CHECK (state = ANY (ARRAY['PLANNING'::text, 'PLANNED'::text, 'APPLYING'::text, 'DONE'::text, 'UNDOING'::text, 'UNDONE'::text, 'FAILED'::text, 'CANCELLED'::text]))
+);
+CREATE INDEX restore_by_id ON restore USING btree (id);
+CREATE UNIQUE INDEX restore_underway ON restore USING btree (tenant_id) WHERE state = ANY (ARRAY['PLANNING'::text, 'PLANNED'::text, 'APPLYING'::text, 'UNDOING'::text]);
+CREATE INDEX restore_undoable ON restore USING btree (undo_until) WHERE undo_until IS NOT NULL;
+CREATE INDEX restore_waiting ON restore USING btree (planned_at) WHERE state = 'PLANNED'::text;
+ALTER TABLE restore ENABLE ROW LEVEL SECURITY;
+ALTER TABLE restore FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON restore TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON restore TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON restore TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON restore TO svc_tenant;
+
+CREATE TABLE restore_undo (
+  tenant_id uuid NOT NULL,
+  restore_id uuid NOT NULL,
+  table_name text NOT NULL,
+  key jsonb NOT NULL,
+  was jsonb,
+  became text,
+  CONSTRAINT restore_undo_pkey PRIMARY KEY (tenant_id, restore_id, table_name, key),
+  CONSTRAINT restore_undo_tenant_id_restore_id_fkey FOREIGN KEY (tenant_id, restore_id) REFERENCES restore(tenant_id, id)
+);
+ALTER TABLE restore_undo ENABLE ROW LEVEL SECURITY;
+ALTER TABLE restore_undo FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON restore_undo TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON restore_undo TO svc_tenant;
+
 CREATE TABLE retention_rule (
   tenant_id uuid NOT NULL,
   kind text NOT NULL,
@@ -2348,6 +2407,7 @@ CREATE TABLE tenant (
   purge_after timestamp with time zone,
   purge_started_at timestamp with time zone,
   version integer DEFAULT 1 NOT NULL,
+  restoring_at timestamp with time zone,
   CONSTRAINT tenant_pkey PRIMARY KEY (id),
   CONSTRAINT tenant_slug_taken UNIQUE (slug),
   CONSTRAINT tenant_purge_after CHECK ((state = 'PENDING_DELETION'::text) = (purge_after IS NOT NULL)),

@@ -28,6 +28,8 @@ export interface CredentialRow {
   readonly elevated_until: string | null
   readonly state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION'
   readonly slug: string
+  /** Whether its rows are being written by a restore. */
+  readonly is_restoring: boolean
   readonly account_kind: 'PERSON' | 'SERVICE'
   /** On the workspace, the highest of the account's own and its groups'; null for a guest. */
   readonly role: Role | null
@@ -71,7 +73,7 @@ export async function lookUpCredential(
            c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
            s.created_at > now() - interval '300 seconds' and s.created_at <= now() + interval '5 seconds' as is_session_new,
            case when s.elevated_at <= now() + interval '5 seconds' and s.elevated_until > now() then s.elevated_until end as elevated_until,
-           t.state, t.slug, a.kind as account_kind, m.role, m.container_rank,
+           t.state, t.slug, t.restoring_at is not null as is_restoring, a.kind as account_kind, m.role, m.container_rank,
            o.account_id is not null as is_operator, case when o.probation_until > now() then o.probation_until end as probation_until,
            q.ceiling, d.decided_ceiling, i.epoch, i.gated_at is not null as is_gated, a.password_hash is not null as has_password,
            coalesce(d.factor_demanded_of, ${signInDefaults.mfa_required_for}) <> 'NONE' and not exists (

@@ -32,6 +32,7 @@ import { asInstallation } from '../core/kernel/database/roles.ts'
 import type { Tx } from '../core/kernel/database/transaction.ts'
 import { readTicket } from '../core/kernel/request/ticket.ts'
 import { spanned } from '../core/kernel/tracing/tracing.ts'
+import { refuseRestoring } from '../core/kernel/transaction/admission.ts'
 import { isServedWhileGated, refuseRecovering } from '../core/kernel/transaction/gate.ts'
 import type { Entry, Installation } from '../core/kernel/transaction/installation.ts'
 import { type AccountActor, type Actor, actsForInstallation, anyoneFrom } from '../core/kernel/values/actor.ts'
@@ -55,7 +56,7 @@ export interface Gate {
   laneOf(request: Heard): string | undefined
   /**
    * The actor of the call. `pays`: how many requests it has still to spend; one, if nothing is said. Refuses auth.unauthenticated,
-   * installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required,
+   * installation.recovering, tenant_suspended, workspace.restoring, auth.scope_required, admin.operator_required, auth.role_required,
    * auth.second_factor_demanded, quota.exceeded; of strangers request.limited, service.unavailable.
    */
   admit(operation: Operation, request: Heard, pays?: number, ticket?: SentTicket): Promise<Actor>
@@ -175,6 +176,8 @@ const refusedAs = (code: ProblemCode) => (error: unknown) => {
 function judge(needs: Needs, row: CredentialRow, actor: AccountActor, isFirst: boolean): void {
   if (row.is_gated && !isServedWhileGated(needs, actor)) refuseRecovering()
   if (row.state !== 'ACTIVE') refuse('tenant_suspended')
+  // An operator acts for the installation, wherever the account belongs.
+  if (row.is_restoring && !actsForInstallation(actor)) refuseRestoring()
   authorize(needs, actor, row.container_rank ?? 0, isFirst)
   const isDemanded = isMeant(demandedOf(row.factor_demanded_of), { ...actor, hasPassword: row.has_password })
   if (row.lacks_factor && isDemanded && !isServedWithoutFactor(needs)) refuse('auth.second_factor_demanded')

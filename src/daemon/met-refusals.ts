@@ -45,7 +45,12 @@ export function refusalsMetBy(operation: Operation): Refusal[] {
 const countsTowardsRate = ({ needs }: Operation) =>
   needs.caller === 'account' || needs.caller === 'workspace' || needs.caller === 'workspace or operator'
 
-const ofAnyAccount = ['auth.unauthenticated', 'installation.recovering', 'tenant_suspended'] as const
+const ofAnyAccount = [
+  'auth.unauthenticated',
+  'installation.recovering',
+  'tenant_suspended',
+  'workspace.restoring',
+] as const
 const ofWorkspace = [...ofAnyAccount, 'auth.scope_required', 'auth.role_required'] as const
 
 function gateRefusals({ needs }: Operation): readonly ProblemCode[] {

@@ -45,6 +45,10 @@ beforeAll(async () => {
     await make(name, tenantId, { ...credential, operator: true })
   await make('suspended', suspendedId, { operator: true })
   await make('leaving', leavingId, { operator: true })
+  const restoringId = await workspace(daemon, 'restoring', 'ACTIVE')
+  await daemon.db.sql`update tenant set restoring_at = now() where id = ${restoringId}`
+  await make('restoring', restoringId, { scopes: everyScope.filter((scope) => scope !== 'admin:tenants') })
+  await make('operator of restoring', restoringId, { operator: true })
   await make('right', tenantId, { operator: true })
   await make('outsider', tenantId, {})
   for (const scope of scopes)
@@ -75,6 +79,7 @@ const callAs = (operation: Operation, token: string | undefined) =>
 const gateCodes = new Set([
   'auth.unauthenticated',
   'tenant_suspended',
+  'workspace.restoring',
   'auth.scope_required',
   'auth.role_required',
   'admin.operator_required',
@@ -122,6 +127,14 @@ describe.each(named(guarded))('%s', (_, operation) => {
       const { status, json } = await callAs(operation, tokens.get(name))
       expect([status, json?.code]).toEqual([403, 'tenant_suspended'])
     }
+  })
+
+  test('refuses the people of a workspace that is being restored, and says when to come back', async () => {
+    const { status, json, headers } = await callAs(operation, tokens.get('restoring'))
+    expect([status, json?.code, headers['retry-after']]).toEqual([503, 'workspace.restoring', '5'])
+    // An operator sees the installation, wherever the account belongs.
+    if (operation.method === 'GET')
+      expect((await callAs(operation, tokens.get('operator of restoring'))).json?.code).not.toBe('workspace.restoring')
   })
 
   test('admits whoever has all that it needs', async () => {

@@ -42,6 +42,7 @@ async function freshWorkspace(slug: string): Promise<Known> {
     known.set(`${role.toLowerCase()}_id`, accountId)
   }
   const scopes = ['workspace:admin', 'workspace:read'] as const
+  known.set('scoped_owner', (await person(daemon, json.tenant.id, { role: 'OWNER', scopes })).token)
   known.set('scoped_admin', (await person(daemon, json.tenant.id, { role: 'ADMIN', scopes })).token)
   return known
 }

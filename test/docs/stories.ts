@@ -1,5 +1,5 @@
 /** Every page with commands, and who follows it. `test/docs/pages.test.ts` compares this with the pages. */
-import { archiveFormat, backups, backupTargets } from './stories/archives.ts'
+import { archiveFormat, backups, backupTargets, restoring, rewinding } from './stories/archives.ts'
 import { deploying } from './stories/deploying.ts'
 import { ai, deliveries, search, webhooks } from './stories/integrating.ts'
 import { keyring, keyringRunbook } from './stories/keys.ts'
@@ -14,7 +14,7 @@ import type { Story } from './story.ts'
 export const played: readonly Story[] = [
   ...[deploying, keyring, keyringRunbook, people, privacy, operators, lockedOut, settings],
   ...[webhooks, search, deliveries, ai],
-  ...[backupTargets, backups, archiveFormat, mail, media, signingIn, stuckPurge, upgrade],
+  ...[backupTargets, backups, archiveFormat, rewinding, restoring, mail, media, signingIn, stuckPurge, upgrade],
 ]
 
 const network = 'fetches packages from the network'

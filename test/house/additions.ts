@@ -42,8 +42,8 @@ select workspace_table('item_reminder');
       path: 'src/core/contract/tables.ts',
       changes: [
         [
-          "  item_label: { export: 'item_labels' },",
-          "  item_label: { export: 'item_labels' },\n  item_reminder: { export: 'item_reminders', since: 'at' },",
+          "  item_label: { export: 'item_labels', content: true },",
+          "  item_label: { export: 'item_labels', content: true },\n  item_reminder: { export: 'item_reminders', since: 'at' },",
         ],
       ],
     },

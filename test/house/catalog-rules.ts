@@ -38,6 +38,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   backup: 'operators list, make and remove backups of any workspace; a row holds ids and counts',
   backup_schedule: 'the installation has schedules of its own; and where one is due is not known before the look',
   backup_run: 'the same; a row holds ids, counts and moments',
+  restore:
+    'operators make restores of any workspace; a row holds ids, counts and moments, and the names of a workspace to be made',
   job: 'operators follow the jobs they asked for; a job holds ids and counts',
   idempotency_record: 'operators and the operator at the database have keys too',
   tenant_quota: 'ceilings are set by operators and read at the gate',
@@ -358,7 +360,7 @@ export const rules: readonly Rule[] = [
     named: 'USAGE',
   },
   {
-    name: "the daemon's login owns nothing, bypasses nothing, inherits nothing, and may be the four roles",
+    name: "the daemon's login owns nothing, bypasses nothing, inherits nothing, and may be the five roles",
     why: 'a transaction that names no role can do nothing at all',
     breaks: ({ roles, tables }) => {
       const login = roles.find(({ name }) => name === 'svc_daemon')
@@ -369,7 +371,7 @@ export const rules: readonly Rule[] = [
         bypassesPolicies ||
         inherits ||
         mayCreate ||
-        memberOf.join() !== 'svc_installation,svc_purge,svc_queue,svc_tenant'
+        memberOf.join() !== 'svc_installation,svc_purge,svc_queue,svc_staging,svc_tenant'
       const granted = tables.filter(hasAnyGrant('svc_daemon')).map(({ name }) => name)
       return [...(isWrong ? ['svc_daemon'] : []), ...owns, ...granted.filter((name) => name !== 'pgmigrations')]
     },
@@ -396,6 +398,24 @@ export const rules: readonly Rule[] = [
     },
     offence: 'grant select on item to svc_search',
     named: 'item svc_search: SELECT',
+  },
+  {
+    name: 'svc_staging owns its own schema, where rows of archives lie, and has no right on a table of workspaces',
+    why: 'COPY into a table with row-level security is refused, so its tables are those of a role that sees no other',
+    breaks: ({ roles, tables }) => {
+      const role = roles.find(({ name }) => name === 'svc_staging')
+      if (!role) return ['there is no svc_staging']
+      const { mayLogIn, isSuperuser, bypassesPolicies, mayCreate, owns, memberOf } = role
+      const isWrong = mayLogIn || isSuperuser || bypassesPolicies || mayCreate || owns.length > 0 || memberOf.length > 0
+      return [
+        ...(isWrong ? ['svc_staging'] : []),
+        ...tables.flatMap(({ name, grants }) =>
+          grants.filter((grant) => grant.startsWith('svc_staging: ')).map((grant) => `${name} ${grant}`),
+        ),
+      ]
+    },
+    offence: 'grant select on item to svc_staging',
+    named: 'item svc_staging: SELECT',
   },
   {
     name: 'the four roles log in nowhere, own nothing and are nobody else, but for the purge, which is a workspace that may remove itself',

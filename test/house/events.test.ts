@@ -50,6 +50,8 @@ describe('the catalog', () => {
       'sessions that end together have one entry; tokens, an event statement for a thousand',
     'areas/consents/acts.ts': 'its entry says whether it was given or withdrawn, its event that it changed',
     'areas/privacy/evidence.ts': 'one event for granted and refused, one for done and withdrawn; the entry says which',
+    'areas/restores/closing.ts':
+      'the entry says whether it was a rewind, its undo or a restore; the event only what readers do then',
     'areas/tenants/deletion/legal-holds.ts': 'one statement for up to a thousand holds',
     'areas/tenants/provision.ts': 'a new workspace has one entry, and an event for each thing in it',
   }

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => db.drop())
 
 const nothing = { functions: [], places: [], powers: [], settings: [] }
-const everybody = ['svc_daemon', 'svc_tenant', 'svc_installation', 'svc_queue', 'svc_purge']
+const everybody = ['svc_daemon', 'svc_tenant', 'svc_installation', 'svc_queue', 'svc_purge', 'svc_staging']
 /** A purge is a workspace that may remove itself. */
 const mayBecome = { svc_purge: ['svc_tenant'] } as Record<string, string[]>
 

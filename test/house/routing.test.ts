@@ -30,6 +30,10 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'workspace/workspaceOfAccount': 'value',
       'list/getBackup': 'value',
       'row/workspaceOfBackup': 'value',
+      'row/findRestore': 'mixed value',
+      'row/lockRestore': 'lock',
+      'source/findBackup': 'value',
+      'recovery-caller/workspaceOfJob': 'value',
       'invitation/findInvitation': 'mixed value',
       'recorded/getRecordedDelivery': 'mixed value',
       'register/findAccount': 'lock mixed value',
@@ -58,6 +62,10 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'verification/isTryOver': 'value',
       'job/resumeBackups': 'value',
       'list/listBackups': 'value',
+      'list/listRestores': 'mixed value',
+      'sweep/forgetReplaced': 'value',
+      'sweep/run': 'value',
+      'sweep/sweepStaging': 'value',
       'removal/readLeaving': 'value',
       'job/findOpen': 'value',
       'making/makePackages': 'value',
@@ -134,6 +142,9 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'own-account/getOwnAccount': 'mixed',
       'purge/start': 'mixed',
       'quotas/readCeiling': 'mixed',
+      'creation/answered': 'mixed',
+      'planning/overQuota': 'mixed',
+      'row/readRestore': 'mixed',
       'sign-in-lock/countFailure': 'mixed',
       'token-budget/take': 'mixed',
     },
@@ -157,7 +168,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 108
+const most = 119
 
 let statements: number
 let findings: readonly Finding[]

@@ -73,6 +73,17 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
   },
   { text: /^select \$ from backup b where \$ and b\.id < \$::uuid/, why: 'and lists those of all workspaces' },
   {
+    text: /^select from restore r where \$ and r\.id = \$ for update$/,
+    why: 'an operator names a restore by its id alone; a workspace names itself, in the part that is put in',
+  },
+  { text: /^select \$ from restore r where \$ and r\.id = \$$/, why: 'and reads it' },
+  { text: /^select \$ from restore r where \$ and r\.id < \$::uuid/, why: 'and lists restores of all workspaces' },
+  {
+    text: /^update restore set state = 'CANCELLED', .* where state = 'PLANNED' and planned_at/,
+    why: 'old plans end in all of them',
+  },
+  { text: /^select id from restore where state in/, why: 'what lies in staging has the id of a restore alone' },
+  {
     text: /^update backup_schedule set paused_reason = 'TARGET_REMOVED' where target_id = \$ \$$/,
     why: "a target of the installation serves the schedules of all workspaces; a workspace's names itself, in the part that is put in",
   },
@@ -153,6 +164,8 @@ const knownSources = new Set([
   'pg_index',
   'pg_attribute',
   'pg_constraint',
+  // Rows that were loaded, or what they were made of (areas/restores).
+  'svc_staging',
   // The queue's schema, which pg-boss owns; mails that wait are read there.
   'pgboss',
   'unnest',

@@ -111,7 +111,7 @@ describe('it refuses', () => {
 })
 
 test('nobody but the owner may call it', async () => {
-  const roles = ['svc_daemon', 'svc_tenant', 'svc_installation', 'svc_queue', 'svc_purge']
+  const roles = ['svc_daemon', 'svc_tenant', 'svc_installation', 'svc_queue', 'svc_purge', 'svc_staging']
   const may = await db.sql<{ role: string; is_allowed: boolean }[]>`
     select role, has_function_privilege(role, 'workspace_table(regclass)', 'execute') as is_allowed
     from unnest(${roles}::text[]) role`

@@ -1,5 +1,5 @@
 /**
- * A worker that makes, verifies or removes backups of one workspace, in its own process that a failpoint can kill. The
+ * A worker that makes, verifies, restores or removes backups of one workspace, in its own process that a failpoint can kill. The
  * configuration comes from the environment, the workspace and the job from the command line.
  */
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,6 +7,7 @@ import { bootInstallation } from '../../src/core/app/boot.ts'
 import { removeBackupsJob } from '../../src/core/areas/backup/backups/removal.ts'
 import { awaitedJobs } from '../../src/core/areas/backup/jobs.ts'
 import { runSchedulesJob } from '../../src/core/areas/backup/schedules/job.ts'
+import { restoreJob } from '../../src/core/areas/restores/restore-job.ts'
 import { readConfig } from '../../src/core/kernel/config/config.ts'
 
 const [tenantId = '', jobId = ''] = process.argv.slice(2)
@@ -21,6 +22,6 @@ else if (tenantId === 'removals')
     await pause(1_100)
   }
 else if (jobId === '') await removeBackupsJob.run(booted.installation, {})
-else for (const job of awaitedJobs) await job.run(booted.installation, { tenantId, jobId })
+else for (const job of [...awaitedJobs, restoreJob]) await job.run(booted.installation, { tenantId, jobId })
 await booted.close()
 process.stdout.write('done')

@@ -95,6 +95,12 @@ export async function furnish(
     await tx`insert into account_restriction (tenant_id, account_id, ground) values (${id}, ${ownerId}, 'CLAIMS')`
     await tx`insert into retention_rule (tenant_id, kind, days) values (${id}, 'TRASH', 60)`
     await tx`insert into retention_run (tenant_id, id, kind, due_on, ended_at) values (${id}, ${randomUUIDv7()}, 'TRASH', '2027-03-01', now())`
+    const restore = randomUUIDv7()
+    await tx`
+      insert into restore (tenant_id, id, mode, state, job_id, target_id, path, source_tenant_id, source_slug, snapshot_at, origin, product_version, archive_sha256)
+      values (${id}, ${restore}, 'REPLACE', 'DONE', ${randomUUIDv7()}, ${randomUUIDv7()}, 'x', ${id}, 'x', now(), 'OWN', '1', 'x')`
+    await tx`
+      insert into restore_undo (tenant_id, restore_id, table_name, key) values (${id}, ${restore}, 'label', ${tx.json([randomUUID()])})`
     await tx`insert into outbox_watermark (tenant_id, tx) values (${id}, '3')`
     await tx`insert into ai_choice (tenant_id, model_id) values (${id}, ${randomUUIDv7()})`
     await tx`insert into ai_usage (tenant_id, day, tokens) values (${id}, now(), 47)`

@@ -112,6 +112,19 @@ export type TenantSuspendedProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The workspace is closed for some seconds, while it is restored. */
+export type WorkspaceRestoringProblem = {
+  readonly type: "urn:problem:svc:workspace.restoring"
+  readonly status: 503
+  readonly code: "workspace.restoring"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The token lacks the scope {scope}. */
 export type AuthScopeRequiredProblem = {
   readonly type: "urn:problem:svc:auth.scope_required"
@@ -2013,6 +2026,64 @@ export type BackupNoScratchProblem = {
   readonly code: "backup.no_scratch"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** A restore of this workspace is under way ({restore_id}). */
+export type RestoreUnderwayProblem = {
+  readonly type: "urn:problem:svc:restore.underway"
+  readonly status: 409
+  readonly code: "restore.underway"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The restore. */
+    readonly restore_id: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The workspace is there. */
+export type RestoreWorkspacePresentProblem = {
+  readonly type: "urn:problem:svc:restore.workspace_present"
+  readonly status: 409
+  readonly code: "restore.workspace_present"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The workspace was purged, and does not come back as itself. */
+export type RestorePurgedProblem = {
+  readonly type: "urn:problem:svc:restore.purged"
+  readonly status: 409
+  readonly code: "restore.purged"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The restore is {state}. */
+export type RestoreStateProblem = {
+  readonly type: "urn:problem:svc:restore.state"
+  readonly status: 409
+  readonly code: "restore.state"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The state that it is in. */
+    readonly state: string
+  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -4698,7 +4769,7 @@ export type JobRef = {
   /** The job: `GET /jobs/{jobId}` tells how far it is. */
   readonly job_id: string
   /** Which of the listed kinds it is. */
-  readonly kind: "TENANT_EXPORT" | "BACKUP" | "BACKUP_VERIFY" | "TRASH_EMPTY" | "SEARCH_REINDEX" | "ITEM_BULK"
+  readonly kind: "TENANT_EXPORT" | "BACKUP" | "BACKUP_VERIFY" | "RESTORE" | "TRASH_EMPTY" | "SEARCH_REINDEX" | "ITEM_BULK"
   /** The state that it is in. */
   readonly state: "QUEUED" | "RUNNING" | "SUCCEEDED" | "FAILED"
   /** When it was asked for. */
@@ -5174,6 +5245,37 @@ export type NewPrivacySubject = {
   readonly name: string
   /** Where people reach them. */
   readonly contact?: string
+}
+
+export type NewRestore = {
+  /** REPLACE: the workspace in use is rewound; ITSELF: one that is gone comes back; NEW: another one is made. */
+  readonly into: "REPLACE" | "NEW" | "ITSELF"
+  /** REPLACE: operators name the workspace; for others it is their own. */
+  readonly tenant_id?: string
+  /** Either `backup_id`, or `target_id` and `path`. */
+  readonly source?: {
+    /** A backup, by its id. */
+    readonly backup_id?: string
+    /** The backup target. */
+    readonly target_id?: string
+    /** The archive, below the target. */
+    readonly path?: string
+  }
+  /** REPLACE, in place of `source`: the newest backup that is not after this moment. */
+  readonly to?: string
+  /** NEW: the workspace to be made; its owner is invited by mail. */
+  readonly new?: {
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
+    readonly slug: string
+    /** The name that people see. */
+    readonly display_name: string
+    /** The address of the first owner, who is invited. */
+    readonly owner_email: string
+  }
+  /** An age identity of a recipient of the archive, where the keyring lacks its key. */
+  readonly identity?: string
+  /** NEW, ITSELF: also an archive that this installation did not sign. */
+  readonly accept_foreign?: boolean
 }
 
 export type NoticePut = {
@@ -5952,6 +6054,112 @@ export type ResolvedQuotas = {
     /** How much of it is used. */
     readonly used: Int64
   }
+}
+
+export type Restore = {
+  readonly id: string
+  /** REPLACE: the workspace in use is rewound; ITSELF: one that is gone comes back; NEW: another one is made. */
+  readonly into: "REPLACE" | "NEW" | "ITSELF"
+  /** Which level decides: the workspace, its plan, the installation, or the product. */
+  readonly source: {
+    /** Null: it was named by its place. */
+    readonly backup_id: string | null
+    /** The backup target. */
+    readonly target_id: string
+    /** The archive, below the target. */
+    readonly path: string
+    /** The moment that it holds. */
+    readonly snapshot_at: string
+    /** OWN: this installation signed it. */
+    readonly origin: "OWN" | "FOREIGN"
+    /** Of the release that made it. */
+    readonly product_version: string
+  }
+  /** Null: it is not there yet. */
+  readonly tenant: {
+    readonly id: string
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
+    readonly slug: string
+  } | null
+  /** The job of the step under way, or of the last one. */
+  readonly job_id: string
+  /** The state that it is in. */
+  readonly state: "PLANNING" | "PLANNED" | "APPLYING" | "DONE" | "UNDOING" | "UNDONE" | "FAILED" | "CANCELLED"
+  /** Null until it was planned. */
+  readonly plan: RestorePlan | null
+  /** Null until it is DONE. */
+  readonly result: RestoreResult | null
+  /** A code, once it is FAILED. */
+  readonly failure: string | null
+  /** Until when a rewind can be undone. */
+  readonly undo_until: string | null
+  /** Null: the operator at the database. */
+  readonly created_by: string | null
+  readonly created_at: string
+  readonly version: number
+}
+
+export type RestoreApplication = {
+  /** The hash of the plan that was shown. */
+  readonly plan_hash: string
+}
+
+export type RestoreChanges = {
+  /** Rows that are gone and come back. */
+  readonly comes_back: number
+  /** Rows that are as they were again. */
+  readonly changes_back: number
+  /** Rows that were not there. */
+  readonly goes_away: number
+}
+
+export type RestorePlan = {
+  /** The moment of the backup. */
+  readonly snapshot_at: string
+  /** By the entity of the archive; one that does not change is left out. */
+  readonly by_entity: Readonly<Record<string, RestoreChanges>>
+  /** What stays as it is now. */
+  readonly kept: {
+    /** Legal holds in force: what they cover stays as it is now. */
+    readonly holds: number
+    /** Accounts that were erased since. */
+    readonly erasures_repeated: number
+    /** Accounts that are restricted. */
+    readonly restrictions: number
+  }
+  /** What does not come back. */
+  readonly dropped: readonly {
+    /** An entity, or a kind of secret. */
+    readonly what: string
+    /** How many there are. */
+    readonly count: number
+    /** A code. */
+    readonly why: string
+  }[]
+  /** Quotas that would be exceeded; that refuses nothing. */
+  readonly over_quota: readonly string[]
+  /** REPLACE: how many accounts use the workspace; otherwise how many come with it. */
+  readonly people: number
+  /** About how long the workspace is closed. */
+  readonly closed_seconds: number
+  /** As :apply takes it; good for 15 minutes. */
+  readonly hash: string
+}
+
+export type RestoreResult = {
+  /** Rows that were written or removed, by entity. */
+  readonly by_entity: Readonly<Record<string, RestoreChanges>>
+  /** Files whose bytes were brought back. */
+  readonly media: number
+  /** How long the workspace was closed. */
+  readonly closed_seconds: number
+  /** After an undo: rows that were edited since, and stay. */
+  readonly kept_edits?: number
+}
+
+export type RestoreUndo = {
+  /** What becomes of rows that were edited since the rewind. Absent: `"KEEP"`. */
+  readonly edited_since?: "KEEP" | "REPLACE"
 }
 
 export type RetentionPreview = {
@@ -7080,7 +7288,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | IdentityProviderNoFreshSignInProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdentityProviderManyProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | PrivacyPersonOnlyProblem | PrivacyTextChangedProblem | PrivacyRequestOpenProblem | PrivacyIdentityUnverifiedProblem | PrivacyClosedProblem | PrivacyRestrictedProblem | PlanStaleProblem | PrivacyExtendedAlreadyProblem | PrivacyTooLateProblem | PrivacyPackageNotReadyProblem | PrivacyPackageGoneProblem | MediaStoreFailedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiNoticeDueProblem | AiModelFailedProblem | AiObjectedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | AuthUnauthenticatedProblem | InstallationRecoveringProblem | TenantSuspendedProblem | WorkspaceRestoringProblem | AuthScopeRequiredProblem | AuthRoleRequiredProblem | AuthSecondFactorDemandedProblem | QuotaExceededProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | AuthBlocklistUnusableProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | CursorInvalidProblem | GoneProblem | NotFoundProblem | LegalTermsChangedProblem | AuthChallengeInvalidProblem | AuthCredentialKindProblem | AuthStepUpRequiredProblem | AdminOperatorOnProbationProblem | AuthLinkInvalidProblem | AuthNotAdmittedProblem | AuthIdentityTakenProblem | AccountIdentitiesFullProblem | SecretUnavailableProblem | IdentityProviderNoFreshSignInProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | IdentityProviderUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdentityProviderManyProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | GroupBoundProblem | StructureFullProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | AccountLastWayInProblem | AccountAddressesFullProblem | AccountDisabledProblem | AccountAddressPrimaryProblem | AuthConfirmationInvalidProblem | AccountNameTakenProblem | AccountManagedDisabledProblem | AccountHasAddressProblem | NotificationLockedProblem | PrivacyPersonOnlyProblem | PrivacyTextChangedProblem | PrivacyRequestOpenProblem | PrivacyIdentityUnverifiedProblem | PrivacyClosedProblem | PrivacyRestrictedProblem | PlanStaleProblem | PrivacyExtendedAlreadyProblem | PrivacyTooLateProblem | PrivacyPackageNotReadyProblem | PrivacyPackageGoneProblem | MediaStoreFailedProblem | GroupNameTakenProblem | GroupInUseProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | MailUnderWayProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiNoticeDueProblem | AiModelFailedProblem | AiObjectedProblem | BackupKeptProblem | BackupStateProblem | BackupNoScratchProblem | RestoreUnderwayProblem | RestoreWorkspacePresentProblem | RestorePurgedProblem | RestoreStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -9239,6 +9447,55 @@ export interface Operations {
     }
     readonly ifMatch?: number | string
   }) => Promise<void>
+  /** The restores of a workspace, newest first; an operator sees those of all. `GET /restores` */
+  listRestores: Paged<Call & {
+    readonly query?: {
+      /** The workspace. */
+      readonly tenant_id?: string
+      /** The state that it is in. */
+      readonly state?: "PLANNING" | "PLANNED" | "APPLYING" | "DONE" | "UNDOING" | "UNDONE" | "FAILED" | "CANCELLED"
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly Restore[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, Restore, false>
+  /** Prepare a restore: a job checks the archive, lays its rows out and plans; nothing is changed yet. `POST /restores` */
+  createRestore: (call: Call & {
+    readonly body: NewRestore
+    readonly idempotencyKey?: string
+    readonly stepUp?: string
+  }) => Promise<Restore>
+  /** One restore: what it would do, how far it is, and until when it can be undone. `GET /restores/{restoreId}` */
+  getRestore: (call: Call & {
+    readonly params: {
+      /** The id of the restore. */
+      readonly restoreId: string
+    }
+  }) => Promise<Restore>
+  /** Carry out the plan that was shown, as a job; a workspace in use is closed for seconds. `POST /restores/{restoreId}:apply` */
+  applyRestore: (call: Call & {
+    readonly params: {
+      /** The id of the restore. */
+      readonly restoreId: string
+    }
+    readonly body: RestoreApplication
+    readonly stepUp: string
+  }) => Promise<Restore>
+  /** Take a rewind back, as a job, until its undo_until. `POST /restores/{restoreId}:undo` */
+  undoRestore: (call: Call & {
+    readonly params: {
+      /** The id of the restore. */
+      readonly restoreId: string
+    }
+    readonly body: RestoreUndo
+    readonly stepUp: string
+  }) => Promise<Restore>
   /** The workspace's trail, newest first. `GET /audit` */
   listAuditEntries: Paged<Call & {
     readonly query?: {
@@ -9633,6 +9890,11 @@ export const operations = {
   createBackupSchedule: {"method":"POST","path":"/backup-schedules","sends":"json","key":true},
   changeBackupSchedule: {"method":"PATCH","path":"/backup-schedules/{scheduleId}","sends":"patch"},
   deleteBackupSchedule: {"method":"DELETE","path":"/backup-schedules/{scheduleId}"},
+  listRestores: {"method":"GET","path":"/restores","reads":true,"paged":true},
+  createRestore: {"method":"POST","path":"/restores","sends":"json","key":true},
+  getRestore: {"method":"GET","path":"/restores/{restoreId}","reads":true},
+  applyRestore: {"method":"POST","path":"/restores/{restoreId}:apply","sends":"json"},
+  undoRestore: {"method":"POST","path":"/restores/{restoreId}:undo","sends":"json"},
   listAuditEntries: {"method":"GET","path":"/audit","reads":true,"paged":true},
   explainSignIn: {"method":"POST","path":"/audit/sign-in:explain","sends":"json"},
   getJob: {"method":"GET","path":"/jobs/{jobId}","reads":true},

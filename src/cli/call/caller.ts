@@ -49,7 +49,9 @@ export interface Caller {
   transfer?<O extends Operation>(operation: O, sent: TransferOf<O>, piece: Piece): Promise<Transferred>
   /** Exchanges the secrets for a proof, which is valid for one call. Only over HTTP. */
   stepUp?(operation: Operation, targetId: string | undefined, proof: Proof): Promise<string>
-  /** Runs an export, a backup or a verification in this process. Only at the database, where there may be no daemon to run it. */
+  /** The workspace of a job. Only at the database. */
+  workspaceOfJob?(jobId: string): Promise<string | undefined>
+  /** Runs an export, a backup, a verification or a restore in this process. Only at the database, where there may be no daemon to run it. */
   work?(tenantId: string, jobId: string): Promise<void>
   /** Runs all queued reseal jobs in this process. Only at the database. */
   reseal?(): Promise<void>

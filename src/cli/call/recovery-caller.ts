@@ -46,10 +46,18 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
       if (!isRead(operation)) await agree()
       return performForAnswer(booted.installation, operation, actor, sent)
     },
+    workspaceOfJob: (jobId) =>
+      booted.installation.transaction(actor, { readOnly: true }, async ({ tx }) => {
+        const [job] = await tx.last<{ tenant_id: string }[]>`select tenant_id from job where id = ${jobId}`
+        return job?.tenant_id
+      }),
     async work(tenantId, jobId) {
-      const { awaitedJobs } = await import('../../core/areas/backup/jobs.ts')
+      const [{ awaitedJobs }, { restoreJob }] = await Promise.all([
+        import('../../core/areas/backup/jobs.ts'),
+        import('../../core/areas/restores/restore-job.ts'),
+      ])
       // Each takes only a job of its own kind.
-      for (const job of awaitedJobs) await job.run(booted.installation, { tenantId, jobId })
+      for (const job of [...awaitedJobs, restoreJob]) await job.run(booted.installation, { tenantId, jobId })
     },
     async reseal() {
       const { resealUntil } = await import('../../core/areas/keyring/reseal.ts')

@@ -19,6 +19,18 @@ async function findBySlug(caller: Caller, slug: string): Promise<AdminTenant | u
   return data.find((tenant) => tenant.slug === slug)
 }
 
+/** The same for people of a workspace, who name their own. Refuses not_found. */
+export async function findOwnOrAny(
+  caller: Caller,
+  name: string,
+): Promise<{ readonly id: string; readonly slug: string }> {
+  if (caller.way === 'api') {
+    const { workspace } = await caller.call(identityOperations.getOwnAccount, {})
+    if (name === workspace.slug || name.toLowerCase() === workspace.id) return workspace
+  }
+  return findWorkspace(caller, name)
+}
+
 /** The id of the workspace of the caller's own account; undefined at the database. */
 export async function ownWorkspaceId(caller: Caller): Promise<string | undefined> {
   if (caller.way === 'database') return undefined

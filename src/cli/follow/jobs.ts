@@ -4,6 +4,7 @@ import { type JobRef, jobOperations } from '../../core/contract/jobs/operations.
 import type { Caller } from '../call/caller.ts'
 import { Failure } from '../failure.ts'
 import { bar, withToldProgress } from '../render/progress.ts'
+import { patiently } from './closed.ts'
 
 const pollMs = 1000
 
@@ -20,7 +21,7 @@ export async function followJob(caller: Caller, queued: JobRef, tenantId?: strin
     })
     while (job.state === 'QUEUED' || job.state === 'RUNNING') {
       await Promise.race(isWorking ? [pause(pollMs), worked] : [pause(pollMs)])
-      job = await caller.call(jobOperations.getJob, { jobId })
+      job = await patiently(() => caller.call(jobOperations.getJob, { jobId }))
       tell(progressLine(job))
     }
     return job

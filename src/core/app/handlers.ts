@@ -21,6 +21,7 @@ import { metaHandlers } from '../areas/meta/handlers.ts'
 import { notificationsHandlers } from '../areas/notifications/handlers.ts'
 import { operatorsHandlers } from '../areas/operators/handlers.ts'
 import { privacyHandlers } from '../areas/privacy/handlers.ts'
+import { restoresHandlers } from '../areas/restores/handlers.ts'
 import { retentionHandlers } from '../areas/retention/handlers.ts'
 import { retentionRuleHandlers } from '../areas/retention-rules/handlers.ts'
 import { searchHandlers } from '../areas/search/handlers.ts'
@@ -55,6 +56,7 @@ export const handlers: HandlersOf<Operations> = {
   ...notificationsHandlers,
   ...operatorsHandlers,
   ...privacyHandlers,
+  ...restoresHandlers,
   ...retentionHandlers,
   ...retentionRuleHandlers,
   ...settingsHandlers,

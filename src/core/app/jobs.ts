@@ -12,6 +12,7 @@ import { mailJobs } from '../areas/mail/jobs.ts'
 import { mediaJobs } from '../areas/media/jobs.ts'
 import { notificationsJobs } from '../areas/notifications/jobs.ts'
 import { privacyJobs } from '../areas/privacy/jobs.ts'
+import { restoresJobs } from '../areas/restores/jobs.ts'
 import { retentionJobs } from '../areas/retention-runs/jobs.ts'
 import { tenantsJobs } from '../areas/tenants/jobs.ts'
 import { webhooksJobs } from '../areas/webhooks/jobs.ts'
@@ -31,6 +32,7 @@ export const jobs: readonly RunnableJob[] = [
   ...notificationsJobs,
   ...privacyJobs,
   ...retentionJobs,
+  ...restoresJobs,
   ...tenantsJobs,
   ...webhooksJobs,
 ]

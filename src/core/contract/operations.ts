@@ -7,6 +7,7 @@ import { provingOperations } from './auth/proving.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { workspaceBackupOperations } from './backup/backups.ts'
 import { backupOperations } from './backup/operations.ts'
+import { restoreOperations } from './backup/restores.ts'
 import { backupScheduleOperations } from './backup/schedules.ts'
 import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
@@ -135,6 +136,7 @@ export const operations = {
   ...backupOperations,
   ...workspaceBackupOperations,
   ...backupScheduleOperations,
+  ...restoreOperations,
   ...auditOperations,
   ...signInExplanationOperations,
   ...jobOperations,

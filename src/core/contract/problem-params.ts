@@ -41,6 +41,7 @@ const problemParams = {
   quota: text.describe('The name of the quota.'),
   reason: text.describe('A code of what went wrong.'),
   request_id: uuid.nullable().describe('The request that is open.'),
+  restore_id: uuid.describe('The restore.'),
   role: text.describe('The role that is needed.'),
   scope: text.describe('The scope that the token lacks.'),
   size_bytes: z.int().describe('The size that was declared, in bytes.'),

@@ -40,6 +40,11 @@ export const sealedKinds = {
     owner: 'backup_target',
     ifLost: 'remove the target and add it again',
   },
+  'restore.identity': {
+    holds: 'an age identity that a restore reads an archive with, until it has ended',
+    owner: 'restore',
+    ifLost: 'ask for the restore again, with the identity',
+  },
   'identity_provider.client_secret': {
     holds: 'what an identity provider knows this service by',
     owner: 'identity_provider',

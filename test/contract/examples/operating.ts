@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { bootInstallation } from '../../../src/core/app/boot.ts'
 import { backupTenantJob } from '../../../src/core/areas/backup/backups/job.ts'
 import { exportTenantJob } from '../../../src/core/areas/backup/export-job.ts'
+import { restoreJob } from '../../../src/core/areas/restores/restore-job.ts'
 import { pursuePurge } from '../../../src/core/areas/tenants/purge/purge.ts'
 import { aiServer } from '../../kit/ai-server.ts'
 import { oidcProvider } from '../../kit/oidc-provider.ts'
@@ -257,6 +258,7 @@ export async function backup(scene: Scene): Promise<void> {
   await show('listArchives', at, grace)
   await backups(scene, target.id)
   await schedules(scene, target.id)
+  await restores(scene, target.id)
   await show('deleteBackupTarget', at, grace)
 }
 
@@ -277,6 +279,30 @@ async function backups({ show, ask, tenantId, grace, daemon }: Scene, targetId: 
   await show('listBackups', { tenant_id: tenantId, state: 'COMPLETE' }, grace)
   await show('verifyBackup', { ...at, body: { depth: 'HASHES' } }, grace)
   await show('removeBackup', at, grace)
+}
+
+async function restores({ show, ask, tenantId, grace, daemon }: Scene, targetId: string): Promise<void> {
+  const booted = await bootInstallation(daemon.config, { works: false, applicationName: 'svc examples' })
+  const { installation } = booted
+  try {
+    const made = await ask('createBackup', { body: { tenant_id: tenantId, target_id: targetId } }, grace)
+    await backupTenantJob.run(installation, { tenantId, jobId: made.job_id })
+    const { data } = await ask('listItems', { size: 1 })
+    const [item] = data
+    if (item) await ask('deleteItem', { itemId: item.id })
+    const body = { into: 'REPLACE' as const, tenant_id: tenantId, source: { backup_id: made.id } }
+    const asked = await show('createRestore', { body }, grace)
+    await restoreJob.run(installation, { tenantId, jobId: asked.job_id })
+    const at = { restoreId: asked.id }
+    const planned = await show('getRestore', at, grace)
+    const applying = await show('applyRestore', { ...at, body: { plan_hash: planned.plan?.hash ?? '' } }, grace)
+    await restoreJob.run(installation, { tenantId, jobId: applying.job_id })
+    await show('listRestores', { tenant_id: tenantId, state: 'DONE' }, grace)
+    const undoing = await show('undoRestore', { ...at, body: { edited_since: 'KEEP' } }, grace)
+    await restoreJob.run(installation, { tenantId, jobId: undoing.job_id })
+  } finally {
+    await booted.close()
+  }
 }
 
 async function schedules({ show, tenantId, grace }: Scene, targetId: string): Promise<void> {

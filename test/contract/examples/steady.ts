@@ -24,6 +24,7 @@ const varying: Readonly<Record<string, unknown>> = {
   dns: 0.8,
   document: '{"format":"svc/purge-certificate/1","…":"…"}',
   duration_ms: 38,
+  closed_seconds: 2,
   hash: '6526533023a42735',
   plan_hash: '6526533023a42735',
   key_id: 'k20270301090000',

@@ -34,6 +34,10 @@ import { type Store, StoreFailure } from './store.ts'
 
 export interface Archive {
   readonly manifest: Manifest
+  /** OWN: this installation signed it. An export is signed by nobody. */
+  readonly origin: 'OWN' | 'FOREIGN'
+  /** The SHA-256 of the manifest, which has the hashes of everything else. */
+  readonly digest: string
   /**
    * The rows of an entity, each checked to be a JSON object; the last one comes only after the whole file is verified.
    */
@@ -71,19 +75,35 @@ export type ArchiveFault =
 
 export const invalid = (reason: ArchiveFault): never => refuse('archive.invalid', { reason })
 
+/** How an archive may be opened that is not ours, or no longer: see Keeping, 3. */
+export interface Opening {
+  /** A text `AGE-SECRET-KEY-1…` of a recipient, in place of the keyring's. */
+  readonly identity?: string | undefined
+  /** Also a backup that this installation did not sign. */
+  readonly acceptsForeign?: boolean
+}
+
 /**
- * Opens the archive of one workspace. A backup has to be signed by this installation, and encrypted for its keyring. Refuses
- * archive.path_refused, archive.invalid, backup.target_failed.
+ * Opens the archive of one workspace. A backup has to be signed by this installation, and encrypted for its keyring, unless
+ * `opening` says otherwise. Refuses archive.path_refused, archive.invalid, backup.target_failed.
  */
-export async function openArchive(store: Store, path: string, tenantId: string, keyring: Keyring): Promise<Archive> {
+export async function openArchive(
+  store: Store,
+  path: string,
+  tenantId: string,
+  keyring: Keyring,
+  opening: Opening = {},
+): Promise<Archive> {
   const name = readArchivePath(path)
   if (!name) refuse('archive.path_refused')
   if (name.tenantId !== tenantId) return invalid('other_workspace')
   const text = await readSmall(store, `${path}/${manifestName}`, limits.manifestBytes, ['incomplete', 'manifest'])
   const manifest = manifestOf(text)
   if (manifest.tenant.id !== tenantId || manifest.job_id !== name.jobId) return invalid('other_workspace')
-  const identity =
-    manifest.kind === 'TENANT_BACKUP' ? await openedBackup(store, path, keyring, manifest, text) : undefined
+  const isBackup = manifest.kind === 'TENANT_BACKUP'
+  const isOwn = isBackup && (await isSigned(store, path, keyring, text))
+  if (isBackup && !isOwn && !opening.acceptsForeign) return invalid('unsigned')
+  const identity = isBackup ? await identityFor(keyring, manifest, opening) : undefined
 
   const lines = (entity: string) => heldLines({ store, path, manifest, identity }, entity)
   async function* rows(entity: string) {
@@ -91,6 +111,8 @@ export async function openArchive(store: Store, path: string, tenantId: string, 
   }
   return {
     manifest,
+    origin: isOwn ? 'OWN' : 'FOREIGN',
+    digest: createHash('sha256').update(text).digest('hex'),
     rows,
     lines,
     async verify() {
@@ -100,16 +122,24 @@ export async function openArchive(store: Store, path: string, tenantId: string, 
   }
 }
 
-/** The identity that decrypts a backup, once its signature was checked. */
-async function openedBackup(
-  store: Store,
-  path: string,
+/** Whether this installation signed the backup. One without a signature was signed by nobody. */
+async function isSigned(store: Store, path: string, keyring: Keyring, text: Buffer): Promise<boolean> {
+  const signature = await readSmall(store, `${path}/${signatureName}`, signatureBytes, ['unsigned', 'unsigned']).catch(
+    (error: unknown) => {
+      if (error instanceof Problem && error.params['reason'] === 'unsigned') return undefined
+      throw error
+    },
+  )
+  return signature !== undefined && isSignedByUs(keyring, text, signature.toString('utf8'))
+}
+
+/** The identity that decrypts a backup. */
+async function identityFor(
   keyring: Keyring,
   { recipients }: BackupManifest,
-  text: Buffer,
+  { identity }: Opening,
 ): Promise<AgeIdentity> {
-  const signature = await readSmall(store, `${path}/${signatureName}`, signatureBytes, ['unsigned', 'unsigned'])
-  if (!isSignedByUs(keyring, text, signature.toString('utf8'))) return invalid('unsigned')
+  if (identity !== undefined) return identity
   const ring = recipients.find(({ kind, id }) => kind === 'RING' && keyring.has(id))
   return ring ? ringIdentity(keyring, ring.id) : invalid('no_key')
 }

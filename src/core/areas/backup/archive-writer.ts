@@ -13,6 +13,7 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
+import { Problem } from '../../contract/problem.ts'
 import { migrationNames } from '../../kernel/database/migration-names.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import type { ArchiveForm } from './archive-form.ts'
@@ -49,9 +50,11 @@ const packedBytes = 64 * 1024
 /** Writes every file of rows; the manifest, which says what they are, is put at the target last. */
 export async function writeArchive(tx: Tx, writing: Writing): Promise<WrittenArchive> {
   const { tenantId, form } = writing
-  const [snapshot] = await tx<{ slug: string; at: string }[]>`
-    select slug, to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from tenant where id = ${tenantId}`
+  const [snapshot] = await tx<{ slug: string; at: string; is_restoring: boolean }[]>`
+    select slug, restoring_at is not null as is_restoring, to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from tenant where id = ${tenantId}`
   if (!snapshot) throw new Error('the workspace is gone')
+  // Its rows are between two states: an archive of them would be of neither.
+  if (snapshot.is_restoring) throw new Problem('workspace.restoring')
   const entities = await readEntities(tx, form.kind)
   // Sent together: most tables are empty, and the way to the server would cost more than the count.
   const counts = await Promise.all(entities.map((entity) => countRows(tx, entity, tenantId)))

@@ -30,7 +30,7 @@ interface ColumnRow {
 }
 
 /** The workspace itself: its row in the installation's register, which row-level security lets the workspace read. */
-const workspace = { name: 'workspace', table: 'tenant', owner: 'id', withheld: [] as readonly string[] }
+const workspace = { name: 'workspace', table: 'tenant', owner: 'id', withheld: ['restoring_at'] as readonly string[] }
 
 /** What the rows of a table become in an archive of this kind; undefined: nothing. */
 function entityOf(table: string, kind: ArchiveKind): string | undefined {

@@ -3,11 +3,11 @@ import type { QuotaCounts } from '../settings/quotas.ts'
 
 export const exportQuotas = {
   export_jobs: {
-    /** Exports, backups and verifications that are queued or running. */
+    /** Exports, backups, verifications and restores that are queued or running. */
     async used({ tx }, tenantId) {
       const [row] = await tx<{ count: number }[]>`
         select count(*)::int as count from job
-        where tenant_id = ${tenantId} and kind in ('TENANT_EXPORT', 'BACKUP', 'BACKUP_VERIFY') and state in ('QUEUED', 'RUNNING')`
+        where tenant_id = ${tenantId} and kind in ('TENANT_EXPORT', 'BACKUP', 'BACKUP_VERIFY', 'RESTORE') and state in ('QUEUED', 'RUNNING')`
       return row?.count ?? 0
     },
   },

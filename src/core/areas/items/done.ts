@@ -8,8 +8,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Item } from '../../contract/items/operations.ts'
-import { Problem } from '../../contract/problem.ts'
 import type { Part } from '../../kernel/database/statement.ts'
+import { isNotAdmitted } from '../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { firstId } from '../../kernel/transaction/page.ts'
@@ -68,7 +68,7 @@ async function archiveIn(installation: Installation, tenantId: string, trusted: 
       await pause(Math.min(performance.now() - began, 100))
     }
   } catch (error) {
-    if (!(error instanceof Problem && error.code === 'tenant_suspended')) throw error
+    if (!isNotAdmitted(error)) throw error
   }
 }
 

@@ -23,6 +23,7 @@ import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
 import * as privacy from './texts/privacy.ts'
 import * as privacyAnswers from './texts/privacy-answers.ts'
+import * as restores from './texts/restores.ts'
 import * as retention from './texts/retention.ts'
 import * as secondFactor from './texts/second-factor.ts'
 
@@ -198,6 +199,29 @@ const mailKinds = {
     when: 'the same, of a backup at a target of the installation',
     texts: backups.damagedOf,
     reads: ['slug', 'failure'],
+  },
+  workspace_rewound: {
+    to: 'administrators',
+    when: 'the workspace was set back to a backup',
+    texts: restores.rewound,
+    reads: ['snapshot_at'],
+  },
+  workspace_rewind_undone: {
+    to: 'administrators',
+    when: 'that was taken back',
+    texts: restores.rewindUndone,
+  },
+  workspace_restored: {
+    to: 'administrators',
+    when: 'the workspace came back from a backup, or was made from one',
+    texts: restores.restored,
+    reads: ['snapshot_at'],
+  },
+  workspace_copied: {
+    to: 'administrators',
+    when: 'a backup of the workspace became another workspace',
+    texts: restores.copied,
+    reads: ['snapshot_at'],
   },
   backups_failing: {
     to: 'administrators',

@@ -52,7 +52,7 @@ async function findWork(installation: Installation): Promise<readonly string[]> 
           union all
           select (select p.tenant_id from search_pending p where p.tenant_id > w.id order by p.tenant_id limit 1)
           from waiting w where w.id is not null)
-        select t.id from tenant t where t.state = 'ACTIVE' and exists (select from installation where gated_at is null) and t.id in (
+        select t.id from tenant t where t.state = 'ACTIVE' and t.restoring_at is null and exists (select from installation where gated_at is null) and t.id in (
           select id from waiting union all select tenant_id from search_index where state in ('BUILDING', 'RETIRED'))
         order by random() limit ${workspacesAtOnce}`,
       tx<{ id: string }[]>`
@@ -70,7 +70,7 @@ const findLacking = async (installation: Installation): Promise<readonly string[
       indexer,
       { readOnly: true },
       ({ tx }) => tx<{ id: string }[]>`
-        select t.id from tenant t where t.state = 'ACTIVE' and exists (select from installation where gated_at is null) and not exists (
+        select t.id from tenant t where t.state = 'ACTIVE' and t.restoring_at is null and exists (select from installation where gated_at is null) and not exists (
           select from search_index s where s.tenant_id = t.id and s.state in ('BUILDING', 'SERVING'))
         limit ${workspacesAtOnce}`,
     )

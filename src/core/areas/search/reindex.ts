@@ -64,6 +64,15 @@ export async function rebuildForLocale(
 ): Promise<void> {
   const language = dictionaryOf(now)
   if (language === dictionaryOf(before)) return
+  await beginAnew(tx, tenantId, language)
+}
+
+/** Begins a generation in the workspace's language, without a job: its rows were written without events. */
+export async function rebuildIndex({ tx }: Ctx, tenantId: string): Promise<void> {
+  await beginAnew(tx, tenantId, await languageOf(tx, tenantId))
+}
+
+async function beginAnew(tx: Ctx['tx'], tenantId: string, language: string): Promise<void> {
   // Behind the turn under way, which would write the place that it read.
   await tx`select pg_advisory_xact_lock(${lockClasses.searchIndex}, hashtext(${tenantId}))`
   await tx`

@@ -161,7 +161,13 @@ export async function createWorkspace(
 
 const stateOf = (owner: NewOwner) => (owner.passwordHash === null ? 'INVITED' : 'ACTIVE')
 
-async function writeOwner(ctx: Ctx, tenant: NewTenant, owner: NewOwner, invitation?: NewInvitation): Promise<void> {
+/** Writes an owner, invited or with a password. */
+export async function writeOwner(
+  ctx: Ctx,
+  tenant: Pick<NewTenant, 'id'>,
+  owner: NewOwner,
+  invitation?: NewInvitation,
+): Promise<void> {
   const { tx } = ctx
   await Promise.all([
     tx`

@@ -34,4 +34,31 @@ export const backupProblems = {
     says: 'The backup is {state}.',
     remedy: '`svc backups show ID` says how far it is.',
   },
+  'restore.underway': {
+    status: 409,
+    params: ['restore_id'],
+    says: 'A restore of this workspace is under way ({restore_id}).',
+    remedy: '`svc restores show ID` says how far it is. There is one at a time.',
+  },
+  'restore.state': {
+    status: 409,
+    params: ['state'],
+    says: 'The restore is {state}.',
+    remedy: '`svc restores show ID` says what it can do now.',
+  },
+  'restore.workspace_present': {
+    status: 409,
+    says: 'The workspace is there.',
+    remedy: 'A workspace that is there is rewound: `svc tenants rewind SLUG --to MOMENT --plan`.',
+  },
+  'restore.purged': {
+    status: 409,
+    says: 'The workspace was purged, and does not come back as itself.',
+    remedy: 'Restore it as a new workspace: `svc restores create --new SLUG`.',
+  },
+  'workspace.restoring': {
+    status: 503,
+    says: 'The workspace is closed for some seconds, while it is restored.',
+    remedy: 'Wait as long as Retry-After says.',
+  },
 } as const

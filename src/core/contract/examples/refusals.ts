@@ -26,6 +26,8 @@ export const declaredParams = {
   'archive.invalid': { reason: 'checksum' },
   'backup.kept': { reason: 'HOLD' },
   'backup.state': { state: 'RUNNING' },
+  'restore.underway': { restore_id: '01954fd0-8009-7000-8000-000000000010' },
+  'restore.state': { state: 'APPLYING' },
   'ai.model_failed': { reason: 'timeout' },
   'ai.notice_due': { version: 2 },
   'privacy.text_changed': { version: 2 },

@@ -6,7 +6,15 @@ import { int64, moment, uuid } from '../vocabulary.ts'
 const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type JobState = (typeof jobStates)[number]
 
-const jobKinds = ['TENANT_EXPORT', 'BACKUP', 'BACKUP_VERIFY', 'TRASH_EMPTY', 'SEARCH_REINDEX', 'ITEM_BULK'] as const
+const jobKinds = [
+  'TENANT_EXPORT',
+  'BACKUP',
+  'BACKUP_VERIFY',
+  'RESTORE',
+  'TRASH_EMPTY',
+  'SEARCH_REINDEX',
+  'ITEM_BULK',
+] as const
 export type JobKind = (typeof jobKinds)[number]
 
 const JobProgress = z

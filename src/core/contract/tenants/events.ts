@@ -69,6 +69,28 @@ export const tenantEvents = defineEvents({
     data: state,
     example: { ...acme, state: 'ACTIVE' },
   },
+  'work.tenant.restored': {
+    when: 'a workspace came back from a backup, was rewound, or a rewind was undone: what was read of it before is to be read anew',
+    ...ofTenant,
+    data: z.object({
+      ...who,
+      restore_id: uuid.describe('the restore'),
+      snapshot_at: moment.describe('the moment that it has now'),
+      counts: z
+        .object({
+          comes_back: z.int().describe('rows that came back'),
+          changes_back: z.int().describe('rows that changed back'),
+          goes_away: z.int().describe('rows that went'),
+        })
+        .describe('rows of all kinds'),
+    }),
+    example: {
+      ...acme,
+      restore_id: exampleId(2),
+      snapshot_at: '2026-09-01T02:00:00.000Z',
+      counts: { comes_back: 3, changes_back: 12, goes_away: 1 },
+    },
+  },
   'work.tenant.password_opened': {
     when: 'a workspace was let sign in with passwords for some hours',
     ...ofTenant,

@@ -12,6 +12,8 @@ export interface BackupSettings {
   readonly backupApartMinutes: number
   /** How long archives of a purged workspace stay at the targets of the installation. */
   readonly backupAfterPurgeDays: number
+  /** How long a rewind can be undone. */
+  readonly restoreUndoDays: number
   /** Where archives are loaded to be verified; undefined: the installation's own database, by its owner. */
   readonly scratch: DatabaseAddress | undefined
 }
@@ -31,6 +33,9 @@ export const backupVariables = {
     .describe(
       "Time for which archives of a purged workspace stay at the installation's backup targets, in days; then its folder there is removed",
     ),
+  SVC_RESTORE_UNDO_DAYS: wholeNumber(1, 90)
+    .default(7)
+    .describe('Time within which a rewind of a workspace can be undone, in days'),
   SVC_SCRATCH_URL: z
     .string()
     .optional()
@@ -48,6 +53,7 @@ export function backupSettingsOf(
     backupDir: dir ? resolve(dir) : join(dataDir, 'backups'),
     backupApartMinutes: values.SVC_BACKUP_APART_MINUTES,
     backupAfterPurgeDays: values.SVC_BACKUP_AFTER_PURGE_DAYS,
+    restoreUndoDays: values.SVC_RESTORE_UNDO_DAYS,
     scratch: scratch ? scratchOf(scratch) : undefined,
   }
 }

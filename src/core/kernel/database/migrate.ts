@@ -182,7 +182,7 @@ async function migrateQueue(client: Client, queues: readonly string[]): Promise<
   }
 }
 
-/** The daemon's login may act as the four roles, and as nothing else. */
+/** The daemon's login may act as the five roles, and as nothing else. */
 async function grantLogin(client: Client, login: string): Promise<void> {
   const { rows } = await client.query<{ me: string; tells_set_from_inherit: boolean }>(
     "select current_user as me, current_setting('server_version_num')::int >= 160000 as tells_set_from_inherit",
@@ -191,7 +191,7 @@ async function grantLogin(client: Client, login: string): Promise<void> {
   // A transaction takes rights by `set local role`; the login alone has none. Before PostgreSQL 16, the login's own
   // NOINHERIT ensures that.
   const how = rows[0]?.tells_set_from_inherit ? ' with inherit false, set true' : ''
-  await client.query(`grant svc_tenant, svc_installation, svc_queue, svc_purge to ${quoted}${how}`)
+  await client.query(`grant svc_tenant, svc_installation, svc_queue, svc_purge, svc_staging to ${quoted}${how}`)
   if (rows[0]?.me !== login)
     await client.query(`grant usage on schema public to ${quoted}; grant select on ${table} to ${quoted}`)
   await client.query(revokeFromEverybody)

@@ -62,7 +62,7 @@ export async function readExcessRights(client: Pick<Client, 'query'>, login: str
              ('createdb', r.rolcreatedb), ('replication', r.rolreplication)) power (name, has) where has
            union all
            select g.rolname::text from pg_auth_members m join pg_roles g on g.oid = m.roleid
-           where m.member = r.oid and g.rolname not in ('svc_tenant', 'svc_installation', 'svc_queue', 'svc_purge')) all_powers),
+           where m.member = r.oid and g.rolname not in ('svc_tenant', 'svc_installation', 'svc_queue', 'svc_purge', 'svc_staging')) all_powers),
        'settings', (
          select coalesce(jsonb_agg(setting order by setting), '[]') from pg_db_role_setting s, unnest(s.setconfig) setting
          where s.setrole = r.oid and s.setdatabase in (0, (select oid from pg_database where datname = current_database())))

@@ -1,5 +1,6 @@
 /**
- * Admission: a change by a workspace's people commits only while the workspace is ACTIVE and the gate is open.
+ * Admission: a change by a workspace's people commits only while the workspace is ACTIVE, not being restored, and the gate
+ * is open.
  *
  *    change     workspace lock (shared) ─ look: ACTIVE? ─ … ─ commit
  *    closing    workspace lock (exclusive: waits for the shared holders) ─ change the state ─ commit
@@ -7,7 +8,7 @@
  * Spec: States: Tenant; docs/decisions/0044.
  */
 
-import { refuse } from '../../contract/problem.ts'
+import { Problem, refuse } from '../../contract/problem.ts'
 import { lockClasses } from '../database/lock-classes.ts'
 import type { Tx } from '../database/transaction.ts'
 import { type GateAccess, type GateRow, lockGateShared, refuseBehindGate } from './gate.ts'
@@ -27,6 +28,17 @@ export const holdOpen = (tx: Tx, tenantId: string) =>
 export const beforeNewWebhook = (tx: Tx, tenantId: string) =>
   tx`select pg_advisory_xact_lock(${lockClasses.newWebhook}, hashtext(${tenantId}))`
 
+/** Seconds after which a caller of a workspace that is being restored may ask again. */
+const restoringRetrySeconds = 5
+
+/** Refuses workspace.restoring, and says when to come back. */
+export const refuseRestoring = (): never =>
+  refuse('workspace.restoring', undefined, { headers: { 'retry-after': String(restoringRetrySeconds) } })
+
+/** Whether an error says that the workspace admits no change now: it is suspended, or being restored. A job comes back later. */
+export const isNotAdmitted = (error: unknown): boolean =>
+  error instanceof Problem && (error.code === 'tenant_suspended' || error.code === 'workspace.restoring')
+
 /** Each member undefined: not checked. */
 export interface Admission {
   /** The workspace whose people make the change. */
@@ -43,7 +55,7 @@ export interface Admission {
  * Runs work if it is admitted. The state is read by a separate statement after the shared locks, so that its snapshot
  * cannot be older than they are. The locks and this statement are sent with the work's first statement. The work gets no
  * answer before this one has passed, and any refusal of it is passed on first.
- * Refuses installation.recovering, tenant_suspended, and what `enter` refuses.
+ * Refuses installation.recovering, tenant_suspended, workspace.restoring, and what `enter` refuses.
  */
 export async function admitted<T>(tx: Tx, admission: Admission, work: () => Promise<T>): Promise<T> {
   const { workspace, gateAccess, enter } = admission
@@ -71,14 +83,19 @@ function hold(tx: Tx, { workspace, gateAccess, keepsWebhooksOut }: Admission): P
 async function look(tx: Tx, { workspace, gateAccess }: Admission): Promise<void> {
   const [row] =
     workspace === undefined
-      ? await tx<AdmissionRow[]>`select null as state, gated_at is not null as is_gated, epoch from installation`
+      ? await tx<
+          AdmissionRow[]
+        >`select null as state, false as is_restoring, gated_at is not null as is_gated, epoch from installation`
       : await tx<AdmissionRow[]>`
-          select t.state, i.gated_at is not null as is_gated, i.epoch
+          select t.state, t.restoring_at is not null as is_restoring, i.gated_at is not null as is_gated, i.epoch
           from installation i left join tenant t on t.id = ${workspace}`
   if (gateAccess) refuseBehindGate(gateAccess, row)
-  if (workspace !== undefined && row?.state !== 'ACTIVE') refuse('tenant_suspended')
+  if (workspace === undefined) return
+  if (row?.state !== 'ACTIVE') refuse('tenant_suspended')
+  if (row.is_restoring) refuseRestoring()
 }
 
 interface AdmissionRow extends GateRow {
   readonly state: string | null
+  readonly is_restoring: boolean
 }

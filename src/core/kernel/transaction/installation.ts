@@ -45,7 +45,7 @@ export interface TransactionOptions {
   readonly ifMatch?: string | undefined
   /**
    * Keeps the workspace that it acts in, or the actor's own, open for changes until the commit: refuses
-   * tenant_suspended unless it is ACTIVE.
+   * tenant_suspended unless it is ACTIVE, workspace.restoring while it is restored.
    */
   readonly admits?: boolean
   /** How a change passes the installation's gate; absent: as its actor does. Refuses installation.recovering. */

@@ -34,15 +34,25 @@ export class Loader {
   private readonly client: Client
   private readonly schema: string
   private readonly tenantId: string
+  private readonly prefix: string
+  private readonly rewrite: Rewrite | undefined
 
-  constructor(client: Client, schema: string, tenantId: string) {
+  /** `prefix` of the tables' names, where the schema has those of several. `rewrite`: what becomes of each value. */
+  constructor(
+    client: Client,
+    schema: string,
+    tenantId: string,
+    { prefix = '', rewrite }: { readonly prefix?: string; readonly rewrite?: Rewrite | undefined } = {},
+  ) {
     this.client = client
     this.schema = schema
     this.tenantId = tenantId
+    this.prefix = prefix
+    this.rewrite = rewrite
   }
 
   private place(table: string): string {
-    return `${quoted(this.schema)}.${quoted(table)}`
+    return `${quoted(this.schema)}.${quoted(this.prefix + table)}`
   }
 
   /** Makes the tables, without a key: rows come first. */
@@ -65,6 +75,7 @@ export class Loader {
     const owned = table.owner === 'tenant_id' ? [table.owner] : []
     const into = `copy ${this.place(table.table)} (${listed([...owned, ...columns.map(({ name }) => name)])}) from stdin`
     const prefix = owned.length > 0 ? `${this.tenantId}\t` : ''
+    const { rewrite } = this
     const { value: firstLine } = first
     async function* chunks(): AsyncGenerator<Buffer> {
       let rows: string[] = []
@@ -72,7 +83,8 @@ export class Loader {
       for (let line: Buffer | undefined = firstLine; line; ) {
         const cells = cellsOf(line, names, table)
         digest.add(Buffer.from(lineOf(cells)))
-        const row = `${prefix}${cells.map(({ raw, type }) => copiedCell(raw, type)).join('\t')}\n`
+        const values = rewrite ? cells.map((cell) => ({ ...cell, raw: rewrite(table, cell) })) : cells
+        const row = `${prefix}${values.map(({ raw, type }) => copiedCell(raw, type)).join('\t')}\n`
         rows.push(row)
         length += row.length
         if (length > chunkBytes) {
@@ -126,7 +138,10 @@ export class Loader {
   }
 }
 
-interface RawCell {
+/** Answers the text that stands for a value's, as JSON. */
+export type Rewrite = (table: LoadedTable, cell: RawCell) => string
+
+export interface RawCell {
   readonly name: string
   readonly raw: string
   readonly type: string

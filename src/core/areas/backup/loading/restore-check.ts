@@ -9,6 +9,7 @@ import type { SystemActor } from '../../../kernel/values/actor.ts'
 import { storedOf } from '../archive-format.ts'
 import { type Archive, invalid, openArchive } from '../archive-reader.ts'
 import { type VerifiedArchive, verifyMedia } from '../archive-verification.ts'
+import { asKeys, asValue } from './faults.ts'
 import { type Loaded, Loader } from './loader.ts'
 import { inScratch } from './scratch.ts'
 import { type LoadedTable, readShape } from './shape.ts'
@@ -58,15 +59,4 @@ async function loadAll(loader: Loader, archive: Archive, tables: readonly Loaded
     passed(storedOf(file).bytes)
   }
   return { loaded, bytes: done }
-}
-
-/** SQLSTATE classes of values that a column does not take, and of rows that break a key. */
-const ofValues = /^(22|23|42804)/
-
-const asValue = (error: unknown) => asFault(error, 'value')
-const asKeys = (error: unknown) => asFault(error, 'keys')
-
-function asFault(error: unknown, fault: 'value' | 'keys'): never {
-  if (ofValues.test(String((error as { code?: unknown } | null)?.code ?? ''))) invalid(fault)
-  throw error
 }

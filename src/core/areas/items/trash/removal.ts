@@ -15,10 +15,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { Problem } from '../../../contract/problem.ts'
 import type { SearchKind } from '../../../contract/search/kinds.ts'
 import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
+import { isNotAdmitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { firstId } from '../../../kernel/transaction/page.ts'
@@ -69,7 +69,7 @@ export async function removeAll(installation: Installation, tenantId: string): P
       after = await round((ctx) => removeFromContainer(ctx, tenantId, from, size))
     }
   } catch (error) {
-    if (!(error instanceof Problem && error.code === 'tenant_suspended')) throw error
+    if (!isNotAdmitted(error)) throw error
   }
 }
 

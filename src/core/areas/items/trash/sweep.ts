@@ -8,9 +8,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { productPolicies } from '../../../contract/containers/policies.ts'
-import { Problem } from '../../../contract/problem.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Tx } from '../../../kernel/database/transaction.ts'
+import { isNotAdmitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
@@ -88,7 +88,7 @@ async function purgeOverdue(installation: Installation, tenantId: string, truste
       await pause(Math.min(performance.now() - began, 100))
     }
   } catch (error) {
-    if (!(error instanceof Problem && error.code === 'tenant_suspended')) throw error
+    if (!isNotAdmitted(error)) throw error
   }
 }
 

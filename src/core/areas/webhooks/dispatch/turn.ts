@@ -8,9 +8,8 @@
  * Spec: Workspace states; decisions 4 (purge); 5.
  */
 
-import { Problem } from '../../../contract/problem.ts'
 import { withoutSync } from '../../../kernel/database/roles.ts'
-import { holdOpen } from '../../../kernel/transaction/admission.ts'
+import { holdOpen, isNotAdmitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { type Claim, claim, holdWebhooks, nothingClaimed } from './claim.ts'
@@ -63,7 +62,7 @@ export async function takeTurn(
   try {
     return await installation.transaction(dispatcher, { tenantId, admits: true, gateAccess: behindGate }, work)
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'tenant_suspended') throw error
+    if (!isNotAdmitted(error)) throw error
     if (outcomes.length > 0) await recordInto(installation, tenantId, outcomes, webhookIds, aheadSeconds)
     return { tenantId, ...nothingClaimed, isServed: false }
   }
