@@ -102,6 +102,7 @@ describe('beside svc up', () => {
       'set-up',
       'clean-up',
       'backups',
+      'privacy',
       'keys',
       'ledger',
       'ledger copies',
