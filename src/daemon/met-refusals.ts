@@ -68,6 +68,12 @@ function gateRefusals({ needs }: Operation): readonly ProblemCode[] {
     case 'workspace or operator':
       return [...ofWorkspace, 'admin.operator_required']
     case 'operator':
-      return ['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'admin.operator_required']
+      return [
+        'auth.unauthenticated',
+        'tenant_suspended',
+        'workspace.restoring',
+        'auth.scope_required',
+        'admin.operator_required',
+      ]
   }
 }

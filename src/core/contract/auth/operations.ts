@@ -136,6 +136,7 @@ export const sessionOperations = defineOperations('auth', {
       'auth.password_disabled',
       'auth.password_expired',
       'tenant_suspended',
+      'secret.unavailable',
       'installation.recovering',
     ],
     secret: true,
