@@ -43,9 +43,9 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   const tracing = await startTracing(process.env) // before the log, whose lines then name traces
   const log = openLog(config.logLevel)
   for (const line of mistypedVariables(process.env)) log.warn(line)
-  const held = holdAhead(config, log)
+  const held = await holdAhead(config, log)
   const { startDaemon } = await import('./daemon.ts')
-  const daemon = await startDaemon(config, role, log, held)
+  const daemon = await startDaemon(config, role, log, held?.database)
   // The old heap may grow by 60 % before its next collection, and not by up to 300 %, which made it 73 MB larger with
   // hostile targets. As a flag at the start, it would make Node compile its own code again for each command of svc.
   setFlagsFromString('--heap-growing-percent=60')
@@ -84,14 +84,18 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   return daemon
 }
 
-/** The embedded database starts beside this process while the daemon's code is loaded, which takes longer. */
-function holdAhead(config: Config, log: Log): Promise<Embedded> | undefined {
+/**
+ * The embedded database starts beside this process while the daemon's code is loaded, which takes longer. Loading it lets nothing
+ * else go on, so the programs of PostgreSQL are started before.
+ */
+async function holdAhead(config: Config, log: Log): Promise<{ readonly database: Promise<Embedded> } | undefined> {
   if (config.database) return undefined
-  const held = import('../core/kernel/database/embedded.ts').then(({ holdEmbedded }) =>
-    holdEmbedded(config.dataDir, { note: (line) => log.info(line) }),
-  )
-  held.catch(() => undefined) // told by the boot, which waits for it
-  return held
+  const { holdEmbedded } = await import('../core/kernel/database/embedded.ts')
+  const { promise: waits, resolve: onWait } = Promise.withResolvers<void>()
+  const database = holdEmbedded(config.dataDir, { note: (line) => log.info(line), onWait })
+  // A failure is told by the boot, which waits for it.
+  await Promise.race([waits, database.catch(() => undefined)])
+  return { database }
 }
 
 /** One line for people, and the exit code: 2 configuration, 7 database, 1 anything else. */

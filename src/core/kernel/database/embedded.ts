@@ -64,6 +64,8 @@ export interface EmbeddedOptions {
   readonly note?: (line: string) => void
   /** Settings of the server besides those in its postgresql.conf; ignored when it is already running. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Called when a program of PostgreSQL runs and this process only waits: before, what blocks the process makes it start later. */
+  readonly onWait?: () => void
 }
 
 /**
@@ -73,7 +75,7 @@ export interface EmbeddedOptions {
 export async function holdEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Embedded> {
   const note = options.note ?? (() => undefined)
   const folder = await prepareFolder(resolve(dataDir))
-  const ensure = () => ensureRunning(folder, note, options.settings ?? {})
+  const ensure = () => ensureRunning(folder, { note, settings: {}, onWait: () => undefined, ...options })
   const { running, hold } = await inTurn(folder, note, async () => ({
     running: await ensure(),
     hold: share(holdFile(folder)),
@@ -161,16 +163,16 @@ interface Running {
 }
 
 type Note = (line: string) => void
-type Settings = Readonly<Record<string, string>>
+type Asked = Required<EmbeddedOptions>
 
-async function ensureRunning(folder: string, note: Note, settings: Settings): Promise<Running> {
+async function ensureRunning(folder: string, asked: Asked): Promise<Running> {
   const found = await findRecord(folder)
   const account = found?.created ? await checkCluster(found, folder) : await serverAccount()
   if (found?.created && (await awaitSettled(clusterOf(found)))) return { record: found, account, reused: true }
 
-  const programs = join(await runnableFolder(account, join(folder, 'postgres'), note), 'bin')
-  const record = found?.created ? found : await create(folder, programs, account, note, settings)
-  return { record: await start(folder, programs, record, account, note, settings), account, reused: false }
+  const programs = join(await runnableFolder(account, join(folder, 'postgres'), asked.note), 'bin')
+  const record = found?.created ? found : await create(folder, programs, account, asked)
+  return { record: await start(folder, programs, record, account, asked), account, reused: false }
 }
 
 /** Checks that the cluster exists and that this user may run it. Returns the user that runs it. */
@@ -189,15 +191,14 @@ async function create(
   folder: string,
   programs: string,
   account: Account | undefined,
-  note: Note,
-  settings: Settings,
+  { note, settings, onWait }: Asked,
 ): Promise<ClusterRecord> {
   const draft = (await findUnfinished(folder)) ?? (await draftRecord(folder, account, await findFreePort()))
   await saveRecord(folder, draft)
   if (!(await isThere(clusterOf(draft)))) {
     const whose = account ? `, run by the user ${account.name},` : ''
     note(`Creating a PostgreSQL ${majorVersion}${whose} in ${clusterOf(draft)}`)
-    await createCluster(programs, draft, account, settings['fsync'] !== 'off')
+    await createCluster(programs, draft, account, { durable: settings['fsync'] !== 'off', onWait })
   }
 
   const record = { ...draft, created: true }
@@ -225,8 +226,7 @@ async function start(
   programs: string,
   known: ClusterRecord,
   account: Account | undefined,
-  note: Note,
-  settings: Settings,
+  { note, settings, onWait }: Asked,
 ): Promise<ClusterRecord> {
   let record = { ...known, socket: await socketFolderFor(known, account) }
   if (record.socket !== known.socket) await saveRecord(folder, record)
@@ -234,7 +234,7 @@ async function start(
   for (let attempt = 0; attempt < portAttempts; attempt++) {
     const { port, socket } = record
     const outcome = (await isPortFree(port))
-      ? await startServer({ postgres: join(programs, 'postgres'), files, account, port, socket, settings })
+      ? await startServer({ postgres: join(programs, 'postgres'), files, account, port, socket, settings, onWait })
       : 'port_taken'
     if (outcome === 'ready') {
       // Not fatal: on a disk that is full again, the server can still serve reads.

@@ -167,9 +167,8 @@ async function migrateQueue(client: Client, queues: readonly string[]): Promise<
   await client.query('select pg_advisory_lock(7302)')
   try {
     await boss.start()
-    for (const name of queues) {
-      if (!(await boss.getQueue(name))) await boss.createQueue(name, { policy: 'standard' })
-    }
+    const known = new Set((await boss.getQueues()).map(({ name }) => name))
+    for (const name of queues) if (!known.has(name)) await boss.createQueue(name, { policy: 'standard' })
     await boss.stop({ graceful: false })
     await client.query(queueIndexes)
     await client.query(`

@@ -35,12 +35,19 @@ const settings = {
 
 const unfinished = 'cluster.unfinished-'
 
-/** Makes `<home>/cluster`; `durable` is false only where a power cut may lose everything. */
+interface Making {
+  /** False only where a power cut may lose everything. */
+  readonly durable: boolean
+  /** Called when initdb runs. */
+  readonly onWait: () => void
+}
+
+/** Makes `<home>/cluster`. */
 export async function createCluster(
   bin: string,
   record: ClusterRecord,
   account: Account | undefined,
-  durable: boolean,
+  { durable, onWait }: Making,
 ): Promise<void> {
   await sweep(record.home)
   const draft = join(record.home, `${unfinished}${randomBytes(4).toString('hex')}`)
@@ -50,7 +57,7 @@ export async function createCluster(
   }
 
   try {
-    await initialise(run, draft, record, account)
+    await initialise(run, draft, record, account, onWait)
     await run(
       'postgres',
       ['--single', '-D', draft, '-c', 'exit_on_error=on', '-c', 'fsync=off', 'postgres'],
@@ -68,18 +75,26 @@ export async function createCluster(
 
 type Run = (program: string, args: readonly string[], input?: string) => Promise<void>
 
-async function initialise(run: Run, draft: string, record: ClusterRecord, account: Account | undefined): Promise<void> {
+async function initialise(
+  run: Run,
+  draft: string,
+  record: ClusterRecord,
+  account: Account | undefined,
+  onWait: () => void,
+): Promise<void> {
   await makePrivate(draft, account)
   const passwordFile = `${draft}.password`
   await writeFile(passwordFile, `${record.passwords.superuser}\n`, { mode: 0o600 })
   if (account) await chown(passwordFile, account.uid, account.gid)
-  await run('initdb', [
+  const made = run('initdb', [
     ...['-D', draft, '--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`],
     // Not the system's collations: an index would be wrong after moving to another machine.
     ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8', '--data-checksums'],
     ...['--no-sync', '--no-instructions'], // synchronised once, when it is complete
     ...Object.entries(settings).map(([name, value]) => `--set=${name}=${value}`),
   ])
+  onWait()
+  await made
   await rm(passwordFile)
 }
 

@@ -96,6 +96,8 @@ export interface Start {
   readonly port: number
   readonly socket: string
   readonly settings: Readonly<Record<string, string>>
+  /** Called when the server's process runs. */
+  readonly onWait: () => void
 }
 
 /** Starts the server; answers `port_taken` when its port is in use. */
@@ -136,6 +138,7 @@ async function attempt(start: Start): Promise<string | undefined> {
       ...startingAs(start.account),
       stdio: ['ignore', file.fd, file.fd],
     })
+    start.onWait()
     const ready = await readyOrEnded(child, cluster)
     child.unref()
     return ready ? undefined : (await readFile(log)).subarray(from).toString('utf8')
