@@ -186,7 +186,7 @@ describe('a summary', () => {
     const { sql } = daemon.db
     const [label] = await sql<
       { id: string; name: string }[]
-    >`select id, name from label where container_id = ${boardId} order by id`
+    >`select id, name from label where container_id = ${boardId} and deleted_at is null order by id`
     const ask = (path: string, body?: object) =>
       daemon.call('POST', `/api/v1${path}`, { token: member.token, ...(body ? { body } : {}) })
     const members = {
