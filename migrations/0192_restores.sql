@@ -43,7 +43,7 @@ create table restore (
   archive_sha256 text not null, -- of the manifest: another archive under the same path is another plan
   new_tenant jsonb, -- NEW: slug, display name and the owner's address
   plan jsonb,
-  erased jsonb not null default '[]', -- the accounts whose erasure was repeated when it was planned
+  erased jsonb not null default '[]', -- the erasures that the target listed when it was planned
   planned_at timestamptz,
   result jsonb,
   failure text, -- a code

@@ -92,7 +92,7 @@ export async function furnish(
     await tx`insert into backup_run (tenant_id, schedule_id, due_at, ended_at) values (${id}, ${schedule}, now(), now())`
     await tx`insert into consent_text (tenant_id, kind, version, texts) values (${id}, 'announcements', 1, ${tx.json({ en: { title: 'News', text: 'We write.' } })})`
     await tx`insert into consent (tenant_id, account_id, kind, n, act, version) values (${id}, ${ownerId}, 'announcements', 1, 'GIVEN', 1)`
-    await tx`insert into account_restriction (tenant_id, account_id, ground) values (${id}, ${ownerId}, 'CLAIMS')`
+    await tx`insert into account_restriction (tenant_id, account_id, ground) values (${id}, ${ownerId}, 'ACCURACY')`
     await tx`insert into retention_rule (tenant_id, kind, days) values (${id}, 'TRASH', 60)`
     await tx`insert into retention_run (tenant_id, id, kind, due_on, ended_at) values (${id}, ${randomUUIDv7()}, 'TRASH', '2027-03-01', now())`
     const restore = randomUUIDv7()

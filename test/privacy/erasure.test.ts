@@ -168,6 +168,30 @@ describe('an erasure', () => {
   })
 })
 
+describe('an account that is restricted for claims', () => {
+  const restrict = (restricted: boolean) =>
+    house.call(house.owner, 'POST', `/accounts/${who.accountId}:restrict`, {
+      ...(restricted ? { restricted, ground: 'CLAIMS' } : { restricted }),
+    })
+  const state = async () => (await house.sql`select state from account where id = ${who.accountId}`)[0]?.['state']
+
+  test('is not granted its erasure, and one that was granted waits until the restriction ends', async () => {
+    expect((await restrict(true)).status).toBe(200)
+    await expect(grantErasure(house, who)).rejects.toThrow('privacy.restricted')
+    const [open] = await house.sql<{ id: string }[]>`
+      select id from privacy_request where account_id = ${who.accountId} and state = 'RECEIVED'`
+    await house.patch(who, open!.id, { state: 'WITHDRAWN' })
+    expect((await restrict(false)).status).toBe(200)
+    const id = await grantErasure(house, who)
+    expect((await restrict(true)).status).toBe(200)
+    await house.runJobs()
+    expect([(await request(id)).json.state, await state()]).toEqual(['GRANTED', 'ACTIVE'])
+    expect((await restrict(false)).status).toBe(200)
+    await house.runJobs()
+    expect([(await request(id)).json.state, await state()]).toEqual(['DONE', 'ERASED'])
+  })
+})
+
 describe('the choices', () => {
   test('REDACT strikes the words out, REMOVE takes comments away, events of both go', async () => {
     for (const texts of ['REDACT', 'REMOVE']) {
@@ -243,7 +267,7 @@ describe('a legal hold', () => {
     expect(held.state).toBe('PARTLY_DONE')
     expect(held.held_parts).toEqual(expect.arrayContaining(['ACCOUNT', 'BELONGING', 'TEXTS', 'WAYS_IN']))
     expect((await house.call(house.owner, 'GET', `/accounts/${who.accountId}`)).json).toMatchObject({
-      ...{ state: 'ERASED', display_name: null, email: null },
+      ...{ state: 'ERASED', display_name: null, email: null, is_restricted: true },
     })
     expect((await house.call(house.owner, 'GET', `/items/${mine.id}`)).json.title).toBe('[…]')
     expect(await placesWith(canary)).toEqual(['erasure_held'])
@@ -257,6 +281,7 @@ describe('a legal hold', () => {
     await house.runJobs()
     expect((await request(id)).json).toMatchObject({ state: 'DONE', held_parts: [] })
     expect(await placesWith(canary)).toEqual([])
+    expect((await house.call(house.owner, 'GET', `/accounts/${who.accountId}`)).json.is_restricted).toBe(false)
   })
 
   test('of an item or its container keeps what is in it, and not the account', async () => {

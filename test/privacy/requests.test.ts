@@ -84,6 +84,12 @@ describe('opening', () => {
     ])
     for (const processing of ['AI', 'STATISTICS'])
       expect(await open(who, { kind: 'OBJECTION', processing })).toMatchObject({ state: 'DONE', decision: 'GRANTED' })
+    const consents = await house.call(who, 'GET', '/privacy/consents')
+    const states = Object.fromEntries(
+      consents.json.data.map(({ kind, state }: { kind: string; state: string }) => [kind, state]),
+    )
+    expect(states).toMatchObject({ ai_content: 'WITHDRAWN', statistics: 'WITHDRAWN' })
+    expect((await house.call(who, 'GET', '/privacy/ai-objection')).json.is_objected).toBe(true)
     expect(await open(who, { kind: 'OBJECTION', processing: 'OTHER' })).toMatchObject({ state: 'RECEIVED' })
   })
 

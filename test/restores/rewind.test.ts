@@ -2,7 +2,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endUndoWindows } from '../../src/core/areas/restores/sweep.ts'
+import { undoEnded } from '../../src/core/areas/erasure/undo.ts'
 import { operations as ops } from '../../src/core/contract/operations.ts'
 import { refusal } from '../backup/backup-desk.ts'
 import { fileOf, storedAt } from '../backup/workspace-files.ts'
@@ -87,7 +87,7 @@ describe.each(ways)('a rewind by %s', (way) => {
           comments: { comes_back: 1, changes_back: 0, goes_away: 1 },
           automation_rules: { comes_back: 0, changes_back: 1, goes_away: 0 },
         },
-        kept: { holds: 0, erasures_repeated: 0, restrictions: 0 },
+        kept: { holds: 0, erasures_repeated: 0, restrictions: 1 },
       },
     })
     expect(await content(mine.id)).toEqual(damaged)
@@ -307,7 +307,11 @@ describe('an undo', () => {
     const second = await desk.apply(await desk.rewindTo(backup))
     expect(await refusal(undo(first.id))).toEqual(['restore.state', { state: 'DONE' }])
     // As an erasure does.
-    await endUndoWindows(both.installation, mine.id)
+    await both.installation.transaction(
+      { kind: 'SYSTEM', job: 'x' },
+      { tenantId: mine.id },
+      ({ tx }) => tx`${undoEnded(tx, mine.id)}`,
+    )
     expect(await refusal(undo(second.id))).toEqual(['restore.state', { state: 'DONE' }])
     expect(await refusal(undo(randomUUID()))).toEqual(['not_found', {}])
   })

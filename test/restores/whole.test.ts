@@ -1,8 +1,6 @@
 /** Whole workspaces (Keeping, 3): one that is gone comes back as itself, and one becomes another beside it, row by row. */
 import { existsSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { stagedRows } from '../../src/core/areas/backup/loading/staging.ts'
-import { applyErasures } from '../../src/core/areas/restores/erasures.ts'
 import { operations as ops } from '../../src/core/contract/operations.ts'
 import { workspaceTables } from '../../src/core/contract/tables.ts'
 import { fileOf, storedAt } from '../backup/workspace-files.ts'
@@ -210,37 +208,4 @@ describe('as another workspace', () => {
     const { json } = await both.ask(ops.createRestore, { body: body2 })
     expect([json.code, json.params]).toEqual(['archive.invalid', { reason: 'unsigned' }])
   })
-})
-
-test('whoever was erased since comes back nowhere', async () => {
-  const mine = await workspace()
-  const { sql, installation } = both
-  const canary = 'canary-of-the-erased'
-  await sql`
-    update account set display_name = ${canary}, email = ${`${canary}@x.example`}, email_fold = ${`${canary}@x.example`} where id = ${mine.ownerId}`
-  await sql`update account_address set email = ${`${canary}@x.example`}, email_fold = ${`${canary}@x.example`} where account_id = ${mine.ownerId}`
-  await sql`update account_preference set client = ${sql.json({ canary })} where account_id = ${mine.ownerId}`
-  const backup = await desk.backedUp(mine.id)
-  await removeByHand(sql, mine.id)
-  const planned = await desk.plan({ into: 'ITSELF', source: { target_id: desk.targetId, path: backup.path! } })
-  const staged = Object.fromEntries(
-    Object.keys(workspaceTables).map((name) => [
-      name,
-      name === 'account' ? ['email', 'email_fold', 'display_name'] : ['id'],
-    ]),
-  )
-  const there = new Set(await desk.staged())
-  const known = Object.fromEntries(
-    Object.entries(staged).filter(([name]) => there.has(stagedRows(planned.id, name).split('"')[1] ?? '')),
-  )
-  await installation.transaction({ kind: 'SYSTEM', job: 'x' }, { tenantId: mine.id }, (ctx) =>
-    applyErasures(ctx, { tenantId: mine.id, restoreId: planned.id }, known, [{ accountId: mine.ownerId, act: {} }]),
-  )
-  expect((await desk.apply(planned)).state).toBe('DONE')
-  for (const name of Object.keys(workspaceTables)) {
-    const rows = await desk.rows(mine.id, name)
-    expect([name, rows.filter((row) => row.includes(canary))]).toEqual([name, []])
-  }
-  const [account] = await sql`select state, email from account where id = ${mine.ownerId}`
-  expect(account).toEqual({ state: 'ERASED', email: null })
 })

@@ -19,3 +19,10 @@ export const isRestricted = (tx: Writer): Part => tx.part`exists (
 /** The same, unless it is the caller's own account. */
 export const isRestrictedFor = ({ tx, actor }: Pick<Ctx, 'tx' | 'actor'>): Part =>
   tx.part`(a.id is distinct from ${accountIdOf(actor)}::uuid and ${isRestricted(tx)})`
+
+/** Whether the account is restricted because its data are kept for legal claims: then nothing erases it. */
+export async function isKeptForClaims({ tx }: Pick<Ctx, 'tx'>, tenantId: string, accountId: string): Promise<boolean> {
+  const [row] = await tx`
+    select from account_restriction where tenant_id = ${tenantId} and account_id = ${accountId} and ground = 'CLAIMS'`
+  return row !== undefined
+}

@@ -66,6 +66,7 @@ export type ArchiveFault =
   | 'too_many_holds'
   | 'duplicate_id'
   | 'unsigned' // a backup without a signature of this installation
+  | 'erasures' // the list of erasures beside it is not this installation's
   | 'media_missing'
   | 'media_differs'
   | 'value' // a column does not take it
@@ -157,7 +158,7 @@ export const readManifest = async (store: Store, path: string): Promise<Manifest
   manifestOf(await readSmall(store, `${path}/${manifestName}`, limits.manifestBytes, ['incomplete', 'manifest']))
 
 /** A file of at most `most` bytes. The faults: it is missing; it is longer. */
-async function readSmall(
+export async function readSmall(
   store: Store,
   path: string,
   most: number,

@@ -63,13 +63,14 @@ export const namesOf = (names: readonly (string | null)[]): readonly string[] =>
     .filter((name) => [...name].length >= shortest)
     .sort((one, other) => other.length - one.length || (one < other ? -1 : 1))
 
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
+/** A pattern with the flag `u` takes a backslash before these alone. */
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 
 const patternOf = (names: readonly string[]) =>
   new RegExp(`(?<![\\p{L}\\p{N}])(?:${names.map(escaped).join('|')})(?![\\p{L}\\p{N}])`, 'giu')
 
 /** The text without the names. */
-const struckOut = (text: string, names: readonly string[]): string =>
+export const struckOut = (text: string, names: readonly string[]): string =>
   names.length === 0 ? text : text.replace(patternOf(names), struck)
 
 const isNamed = (text: string | null, names: readonly string[]): boolean =>

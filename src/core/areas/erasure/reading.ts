@@ -114,8 +114,16 @@ export function writeErasureList(keyring: Keyring, tenantId: string, erasures: r
   })}\n`
 }
 
-/** Reads the text of the file. Undefined where it is none of this installation's, or another workspace's. */
-export function readErasureList(keyring: Keyring, tenantId: string, text: string): readonly Erased[] | undefined {
+/**
+ * Reads the text of the file. Undefined where it is none of this installation's, which `acceptsForeign` lets pass, or another
+ * workspace's.
+ */
+export function readErasureList(
+  keyring: Keyring,
+  tenantId: string,
+  text: string,
+  { acceptsForeign = false } = {},
+): readonly Erased[] | undefined {
   const outer = Signed.safeParse(parsed(text))
   if (!outer.success) return undefined
   const { document, key_id } = outer.data
@@ -123,7 +131,8 @@ export function readErasureList(keyring: Keyring, tenantId: string, text: string
     Buffer.from(one, 'base64url'),
   )
   if (!public_key || !signature) return undefined
-  if (signatureFaultOf(keyring, purpose, document, { key_id, public_key, signature })) return undefined
+  const isOurs = !signatureFaultOf(keyring, purpose, document, { key_id, public_key, signature })
+  if (!isOurs && !acceptsForeign) return undefined
   const list = List.safeParse(parsed(document))
   if (!list.success || list.data.tenant_id !== tenantId) return undefined
   return list.data.erasures.map(({ account_id, at, ...codes }) => ({

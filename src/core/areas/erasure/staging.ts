@@ -110,6 +110,8 @@ async function applyRule(
 ): Promise<number> {
   const columns = shape.get(rule.table)
   if (!columns || rule.asked?.(choices) === false || !isReadable(rule, shape)) return 0
+  // An archive of before may have none of the columns that are emptied.
+  if (rule.set && !Object.keys(rule.set).some((column) => columns.includes(column))) return 0
   const held = () => (keeping === undefined ? undefined : part`true`)
   const [done] = await ask<Done>(statementOfRule(rule, place, { erasureId: keeping ?? accountId, held, columns }))
   return done?.count ?? 0

@@ -11,8 +11,8 @@ import type { privacyRequestOperations as ops, PrivacyRequest } from '../../cont
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { newId } from '../../kernel/values/id.ts'
+import { recordObjection } from '../consents/acts.ts'
 import { recordClosed } from './evidence.ts'
-import { recordObjection } from './objection.ts'
 import { askForSearch } from './preview/search.ts'
 import { demandHandler, readRequest } from './row.ts'
 import { tellHandlers, tellSubject } from './telling.ts'
@@ -127,6 +127,6 @@ async function objectAtOnce(
   await ctx.tx`
     update privacy_request set state = 'DONE', decision = 'GRANTED', closed_at = now(), updated_at = now()
     where tenant_id = ${tenantId} and id = ${requestId}`
-  if (accountId !== null) await recordObjection(ctx, { tenantId, accountId, processing, requestId })
+  if (accountId !== null) await recordObjection(ctx, { tenantId, accountId, processing })
   await recordClosed(ctx, { id: requestId, kind: 'OBJECTION' }, 'DONE')
 }

@@ -1,24 +1,26 @@
 /**
  * Erasures, repeated on what lies in staging: an erased person never comes back.
  *
- *    ledger ──▶ the accounts that were erased ──▶ applyErasures, before any row is compared or written
+ *    ledgers of this host ─┐
+ *    erasures.json         ├──▶ the accounts that were erased ──▶ eraseStaged, before any row is compared or written
+ *    the workspace's rows ─┘
  *
- * Also those whose outcome the ledger does not have. Every restore goes through `applyErasures`, and no row of an archive reaches a
- * workspace before it: whoever changes what an erasure removes, changes it here. Spec: Keeping, 1 (The ledger), 2 and 3.
+ * Also those whose outcome the ledger does not have. Every restore and every undo goes through `eraseStaged`, once before the
+ * workspace is closed and once behind it, for whoever was erased between. What an erasure removes, areas/erasure says.
+ * Spec: Keeping, 1 (The ledger), 2 and 3.
  */
+import type { RestoreMode } from '../../contract/backup/restores.ts'
+import { isObligationOf } from '../../contract/obligation.ts'
+import { Choices } from '../../contract/privacy/requests.ts'
+import { Json, type Part, statementOf } from '../../kernel/database/statement.ts'
 import { readLedger } from '../../kernel/ledger/ledger.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { type StagedColumns, stagedRows } from '../backup/loading/staging.ts'
+import { choicesOf, type Erased } from '../erasure/reading.ts'
+import { raw } from '../erasure/rules.ts'
+import { applyErasures, type Staged } from '../erasure/staging.ts'
 import { pulledFiles } from '../recovery/ledger/ledger-pull.ts'
-import type { RestorePlace } from './difference.ts'
-import { quoted } from './sql.ts'
-
-/** An erasure as the ledger has it: `act` has its choices. */
-export interface Erased {
-  readonly accountId: string
-  readonly act: Readonly<Record<string, unknown>>
-}
 
 /** What the ledgers say that a restore must not undo. */
 export interface LedgerFacts {
@@ -26,6 +28,8 @@ export interface LedgerFacts {
   erased(tenantId: string): readonly Erased[]
   /** Whether it was purged. */
   isPurged(tenantId: string): boolean
+  /** Whether a legal hold was ever placed in it. */
+  wasHeld(tenantId: string): boolean
 }
 
 /** The ledger cannot be read to its end, so nobody knows who was erased. */
@@ -46,82 +50,106 @@ export async function readFacts(
   const fault = ledgers.find((one) => one.fault !== undefined)?.fault
   if (isDemanded && fault !== undefined) throw new LedgerFault(fault)
   const voided = new Set(ledgers.flatMap((one) => [...one.voided]))
-  const found = new Map<string, Map<string, Erased>>()
+  const found = new Map<string, Erased[]>()
   const purged = new Set<string>()
-  for (const { mac, act } of ledgers.flatMap(({ obligations }) => obligations)) {
+  const held = new Set<string>()
+  for (const { mac, act, at } of ledgers.flatMap(({ obligations }) => obligations)) {
     if (voided.has(mac)) continue
     if (act.act === 'workspace.purged') purged.add(act.tenant_id)
-    const erased = erasedBy(act)
-    if (!erased) continue
-    const ofTenant = found.get(erased.tenantId) ?? new Map<string, Erased>()
-    found.set(erased.tenantId, ofTenant.set(erased.accountId, erased))
+    if (act.act === 'hold.placed') held.add(act.tenant_id)
+    if (!isObligationOf('erasures', act)) continue
+    const erased = { accountId: act.account_id, at, choices: choicesOf(act) }
+    found.set(act.tenant_id, [...(found.get(act.tenant_id) ?? []), erased])
   }
   return {
-    erased: (tenantId) =>
-      [...(found.get(tenantId)?.values() ?? [])].sort((a, b) => (a.accountId < b.accountId ? -1 : 1)),
+    erased: (tenantId) => onceEach(found.get(tenantId) ?? []),
     isPurged: (tenantId) => purged.has(tenantId),
+    wasHeld: (tenantId) => held.has(tenantId),
   }
 }
 
-function erasedBy(act: Readonly<Record<string, unknown>>): (Erased & { readonly tenantId: string }) | undefined {
-  if (act['act'] !== 'account.erased') return undefined
-  return { tenantId: String(act['tenant_id']), accountId: String(act['account_id']), act }
+/** Of an account that is there more than once, the last. In the order of ids. */
+const onceEach = (erased: readonly Erased[]): readonly Erased[] =>
+  [...new Map(erased.map((one) => [one.accountId, one])).values()].sort((a, b) => (a.accountId < b.accountId ? -1 : 1))
+
+/** What tells who is erased, besides the database. */
+interface Erasing {
+  readonly tenantId: string
+  readonly restoreId: string
+  readonly facts: LedgerFacts
+  readonly row: {
+    readonly mode: RestoreMode
+    readonly source_tenant_id: string
+    readonly erased: readonly KeptErased[]
+  }
 }
 
-/** Tables of which every row of the account goes, by the column that names it. */
-const removedBy: Readonly<Record<string, string>> = {
-  account_address: 'account_id',
-  account_preference: 'account_id',
-  notification_preference: 'account_id',
-  connected_identity: 'account_id',
-  second_factor: 'account_id',
-  recovery_code: 'account_id',
-  password_history: 'account_id',
-  group_member: 'account_id',
-  membership: 'account_id',
-  item_member: 'account_id',
-  comment_reaction: 'account_id',
+/** Everybody of the source who is erased, as far as is known now. In the workspace's role. */
+export async function erasedOf(
+  { tx }: Ctx,
+  { tenantId, facts, row }: Omit<Erasing, 'restoreId'>,
+): Promise<readonly Erased[]> {
+  const rows = await tx<{ account_id: string; began_at: string; choices: unknown }[]>`
+    select account_id, began_at, choices from erasure where tenant_id = ${tenantId} and account_id is not null`
+  const own = rows.map(({ account_id, began_at, choices }) => ({
+    accountId: account_id,
+    at: began_at,
+    choices: Choices.parse(choices),
+  }))
+  // The workspace that a NEW becomes has erased nobody of the source.
+  const ofDatabase = row.mode === 'NEW' ? [] : own
+  return onceEach([...row.erased.map(asErased), ...ofDatabase, ...facts.erased(row.source_tenant_id)])
 }
 
-/** What of an account is emptied where staging has it. */
-const emptied = ['email', 'email_fold', 'display_name', 'password_hash', 'external_id', 'sign_in_name']
+export interface KeptErased extends Pick<Erased, 'at'> {
+  readonly account_id: string
+  readonly choices: unknown
+}
+
+/** As the row of the restore keeps what its target lists. */
+export const keptErased = ({ accountId, at, choices }: Erased): KeptErased => ({ account_id: accountId, at, choices })
+const asErased = ({ account_id, at, choices }: KeptErased): Erased => ({
+  accountId: account_id,
+  at,
+  choices: Choices.parse(choices),
+})
 
 /**
  * Repeats erasures on the staged rows of a restore, in the workspace's role. `staged`: the tables that lie there, with their
- * columns. The rows of a rewind have no accounts among them: those of the workspace stay as they are.
+ * columns. `isHeld`: what goes is copied into the staged copies of what holds keep, if these lie there.
  */
-export async function applyErasures(
+export async function eraseStaged(
   { tx }: Ctx,
-  { tenantId, restoreId }: RestorePlace,
+  { tenantId, restoreId }: Pick<Erasing, 'tenantId' | 'restoreId'>,
   staged: StagedColumns,
   erased: readonly Erased[],
+  isHeld = false,
 ): Promise<void> {
-  const has = (table: string) => (staged[table] ?? []).length > 0
-  for (const { accountId } of erased) {
-    const values = [tenantId, accountId]
-    for (const [table, column] of Object.entries(removedBy))
-      if (has(table))
-        await tx.text(
-          `delete from ${stagedRows(restoreId, table)} s where s.tenant_id = $1 and s.${quoted(column)} = $2`,
-          values,
-        )
-    if (has('item'))
-      await tx.text(
-        `update ${stagedRows(restoreId, 'item')} s set assignee_id = null where s.tenant_id = $1 and s.assignee_id = $2`,
-        values,
-      )
-    if (has('item_field_value'))
-      await tx.text(
-        `delete from ${stagedRows(restoreId, 'item_field_value')} s where s.tenant_id = $1 and s.value = to_jsonb($2::text)`,
-        values,
-      )
-    const columns = (staged['account'] ?? []).filter((column) => emptied.includes(column))
-    const sets = [`state = 'ERASED'`, ...columns.map((column) => `${quoted(column)} = null`)]
-    if (has('account'))
-      await tx.text(
-        `update ${stagedRows(restoreId, 'account')} s set ${sets.join(', ')}
-         where s.tenant_id = $1 and s.id = $2`,
-        values,
-      )
+  const place: Staged = {
+    tenantId,
+    table: (name) => raw(stagedRows(restoreId, name)),
+    shape: new Map(Object.entries(staged).filter(([, columns]) => columns.length > 0)),
+    ask: async <Row extends object>(statement: Part) => {
+      const { text, values } = statementOf(['', ''], [statement])
+      return [
+        ...(await tx.text<Row[]>(
+          text,
+          values.map((value) => (value instanceof Json ? value.text : value)),
+        )),
+      ]
+    },
   }
+  await applyErasures(place, erased, { isHeld: () => isHeld })
+}
+
+/** Behind the closing of the workspace: those who were erased since `before`. Nobody is while it is closed. */
+export async function eraseSince(
+  ctx: Ctx,
+  work: Erasing,
+  staged: StagedColumns,
+  before: readonly Erased[],
+): Promise<void> {
+  const known = new Set(before.map(({ accountId }) => accountId))
+  const since = (await erasedOf(ctx, work)).filter(({ accountId }) => !known.has(accountId))
+  await eraseStaged(ctx, work, staged, since)
 }

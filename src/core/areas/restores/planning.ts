@@ -10,10 +10,11 @@ import { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { hasRole } from '../access/held-role.ts'
 import { stagedRows } from '../backup/loading/staging.ts'
+import type { Erased } from '../erasure/reading.ts'
 import { ceilingIn } from '../settings/quotas.ts'
 import { type ContentTable, contentOf, contentTables } from './content.ts'
 import { computeDifference, countDifference, longSeconds, sumOf, total } from './difference.ts'
-import { applyErasures } from './erasures.ts'
+import { erasedOf, eraseStaged } from './erasures.ts'
 import { noteHeld } from './held.ts'
 import { type LaidOut, type Laying, layOut } from './laying-out.ts'
 import { type RestoreWork, step } from './work.ts'
@@ -27,18 +28,24 @@ export type PlanFacts = Omit<RestorePlan, 'hash'>
 export async function planRewind(work: RestoreWork): Promise<PlanFacts> {
   const laid = await layOut(work, ofContent)
   const tables = contentTables(laid.shape, laid.staged)
-  const dropped = await step(work, (ctx) => clean(ctx, work, laid))
+  const { dropped } = await step(work, (ctx) => clean(ctx, work, laid))
   return step(work, (ctx) => plan(ctx, work, tables, dropped))
 }
 
 type Dropped = PlanFacts['dropped']
 
+interface Cleaned {
+  readonly dropped: Dropped
+  readonly erased: readonly Erased[]
+}
+
 /** Leaves out of staging what must not come back; again, it finds nothing. */
-export async function clean(ctx: Ctx, work: RestoreWork, { staged }: LaidOut): Promise<Dropped> {
+export async function clean(ctx: Ctx, work: RestoreWork, { staged }: LaidOut): Promise<Cleaned> {
   const { tx } = ctx
-  const { tenantId, restoreId, facts, row } = work
+  const { tenantId, restoreId } = work
   await tx.patience(longSeconds)
-  await applyErasures(ctx, work, staged, facts.erased(row.source_tenant_id))
+  const erased = await erasedOf(ctx, work)
+  await eraseStaged(ctx, work, staged, erased)
   const has = (table: string) => (staged[table] ?? []).length > 0
   const rows = (table: string) => new Part([stagedRows(restoreId, table)], [], false)
   const isGone = (column: string) => tx.part`not exists (
@@ -72,7 +79,7 @@ export async function clean(ctx: Ctx, work: RestoreWork, { staged }: LaidOut): P
         delete from ${rows(table)} s where s.tenant_id = ${tenantId} and not exists (
           select from account a where a.tenant_id = ${tenantId} and a.id = s.account_id)`
   note('media', has('media') ? await leaveUnfinished(ctx, work, has('media_reference')) : 0, 'media.unfinished')
-  return dropped
+  return { dropped, erased }
 }
 
 /** Files that were not whole when the backup was made, and that are not there now: their bytes are nowhere. */
@@ -99,18 +106,22 @@ async function plan(
   dropped: Dropped,
 ): Promise<PlanFacts> {
   const { tx } = ctx
-  const { tenantId, row, facts } = work
+  const { tenantId, row } = work
   await noteHeld(ctx, work)
   await computeDifference(ctx, work, tables)
   const byEntity = await countDifference(ctx, work, tables)
-  const [counts] = await tx<{ people: number; holds: number }[]>`
+  const [counts] = await tx<{ people: number; holds: number; restrictions: number }[]>`
     select (select count(*)::int from account a where a.tenant_id = ${tenantId} and a.state = 'ACTIVE' and ${hasRole(tx)}) as people,
-           (select count(*)::int from legal_hold h where h.tenant_id = ${tenantId} and h.released_at is null) as holds`
+           (select count(*)::int from legal_hold h where h.tenant_id = ${tenantId} and h.released_at is null) as holds,
+           (select count(*)::int from account_restriction r where r.tenant_id = ${tenantId}) as restrictions`
   return {
     snapshot_at: row.snapshot_at,
     by_entity: byEntity,
-    // Nobody is restricted yet: the register of that comes with the requests of people.
-    kept: { holds: counts?.holds ?? 0, erasures_repeated: facts.erased(row.source_tenant_id).length, restrictions: 0 },
+    kept: {
+      holds: counts?.holds ?? 0,
+      erasures_repeated: (await erasedOf(ctx, work)).length,
+      restrictions: counts?.restrictions ?? 0,
+    },
     dropped,
     over_quota: await overQuota(ctx, work, tables),
     people: counts?.people ?? 0,

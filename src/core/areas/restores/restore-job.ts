@@ -18,8 +18,9 @@ import { StoreFailure } from '../backup/store.ts'
 import { resumeLost } from '../jobs/resume.ts'
 import { claimJob, type JobRun, Superseded } from '../jobs/run.ts'
 import { isClosed } from './closing.ts'
-import { LedgerFault, readFacts } from './erasures.ts'
+import { keptErased, LedgerFault, readFacts } from './erasures.ts'
 import type { Step } from './job-row.ts'
+import { readListed } from './listed.ts'
 import { type PlanFacts, planRewind } from './planning.ts'
 import { rewind } from './rewind.ts'
 import { goBack, undo } from './undoing.ts'
@@ -67,6 +68,7 @@ async function carryOut(installation: Installation, job: JobRun): Promise<void> 
       await job.failed('restore.gone', null)
       return
     }
+    if (stepOf === 'PLAN') opened = await withListed(opened)
     if (stepOf === 'PLAN') await plan(opened)
     else if (stepOf === 'UNDO') await undo(opened)
     else if (opened.row.mode === 'REPLACE') await rewind(opened)
@@ -79,15 +81,23 @@ async function carryOut(installation: Installation, job: JobRun): Promise<void> 
   }
 }
 
+/** The erasures that the target lists beside the archive; the row keeps them for the apply. */
+async function withListed(restore: RestoreWork): Promise<RestoreWork> {
+  const { installation, job, row, identity } = restore
+  const place = { targetId: row.target_id, path: row.path, tenantId: row.source_tenant_id }
+  const opening = { identity, acceptsForeign: row.origin === 'FOREIGN' }
+  const listed = await readListed(installation, job.actor, place, opening)
+  return { ...restore, row: { ...row, erased: listed.map(keptErased) } }
+}
+
 async function plan(restore: RestoreWork): Promise<void> {
-  const { job, tenantId, restoreId, row, facts } = restore
+  const { job, tenantId, restoreId, row } = restore
   if (job.claim.attempt > mostAttempts) throw new Problem('service.unavailable')
   const planned: PlanFacts = row.mode === 'REPLACE' ? await planRewind(restore) : await planWhole(restore)
-  const erased = facts.erased(row.source_tenant_id).map(({ accountId }) => accountId)
   job.rest()
   await job.succeeded({}, 0, async ({ tx }) => {
     await tx`
-      update restore set state = 'PLANNED', plan = ${tx.json(planned)}, erased = ${tx.json(erased)}, planned_at = now(), version = version + 1
+      update restore set state = 'PLANNED', plan = ${tx.json(planned)}, erased = ${tx.json(row.erased)}, planned_at = now(), version = version + 1
       where tenant_id = ${tenantId} and id = ${restoreId} and state = 'PLANNING'`
   })
 }

@@ -15,6 +15,7 @@ import { stagedRows } from '../backup/loading/staging.ts'
 import { close, endCursors, open, recount } from './closing.ts'
 import { type ContentTable, contentTables } from './content.ts'
 import { computeDifference, longSeconds, sumOf } from './difference.ts'
+import { eraseSince } from './erasures.ts'
 import { noteHeld } from './held.ts'
 import { type LaidOut, layOut } from './laying-out.ts'
 import { bringBytes, type ComingFile } from './media-back.ts'
@@ -27,11 +28,12 @@ import { byIndex, writeDifference } from './writing.ts'
 /** Refuses archive.invalid, archive.path_refused, backup.target_failed, admin.tenant_leaving: before it is closed, nothing has changed. */
 export async function rewind(work: RestoreWork): Promise<void> {
   const laid = await layOut(work, ofContent)
-  await step(work, (ctx) => clean(ctx, work, laid))
+  const { erased } = await step(work, (ctx) => clean(ctx, work, laid))
   const media = await bringBytes(work, await readComing(work, laid))
   failpoint('restore.ready')
   await close(work)
   failpoint('restore.closed')
+  await step(work, (ctx) => eraseSince(ctx, work, laid.staged, erased))
   const tables = contentTables(laid.shape, laid.staged)
   await step(work, (ctx) => compare(ctx, work, tables))
   await write(work, tables, false)

@@ -16,7 +16,7 @@ import { hashOfPlan } from '../../kernel/request/plan.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { actsForInstallation } from '../../kernel/values/actor.ts'
 import { timeNow } from '../../kernel/values/time.ts'
-import type { LedgerFacts } from './erasures.ts'
+import type { KeptErased, LedgerFacts } from './erasures.ts'
 
 export interface NewTenantFacts {
   readonly slug: string
@@ -40,6 +40,8 @@ export interface RestoreRow extends Omit<Restore, 'into' | 'source' | 'tenant' |
   readonly new_tenant: NewTenantFacts | null
   readonly plan: Omit<RestorePlan, 'hash'> | null
   readonly edited_since: 'KEEP' | 'REPLACE' | null
+  /** The erasures that were listed at the target when it was planned. */
+  readonly erased: readonly KeptErased[]
   /** The legal holds in force in the workspace. */
   readonly holds: readonly string[]
 }
@@ -47,7 +49,7 @@ export interface RestoreRow extends Omit<Restore, 'into' | 'source' | 'tenant' |
 /** The columns of a row, of `restore r`. */
 export const restoreColumns = ({ tx }: Pick<Ctx, 'tx'>): Part => tx.part`
   r.tenant_id, r.id, r.mode, r.state, r.job_id, r.backup_id, r.target_id, r.path, r.source_tenant_id, r.source_slug, r.snapshot_at,
-  r.origin, r.product_version, r.archive_sha256, r.new_tenant, r.plan, r.result, r.failure, r.undo_until, r.edited_since, r.created_by,
+  r.origin, r.product_version, r.archive_sha256, r.new_tenant, r.plan, r.result, r.failure, r.undo_until, r.edited_since, r.erased, r.created_by,
   r.created_at, r.version, (select t.slug from tenant t where t.id = r.tenant_id) as slug,
   (select coalesce(json_agg(h.id order by h.id), '[]') from legal_hold h
    where h.tenant_id = r.tenant_id and h.released_at is null) as holds`

@@ -88,14 +88,3 @@ async function forgetReplaced(installation: Installation, trusted: Date): Promis
     )
   }
 }
-
-/** An erasure ends what can be undone: the rows of the person are among those that were replaced. */
-export const endUndoWindows = async (installation: Installation, tenantId: string): Promise<void> => {
-  await installation.transaction(
-    worker,
-    { tenantId },
-    ({ tx }) => tx`
-      update restore set undo_until = now(), version = version + 1
-      where tenant_id = ${tenantId} and state = 'DONE' and undo_until > now()`,
-  )
-}

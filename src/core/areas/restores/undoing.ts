@@ -4,7 +4,7 @@
  *    kept rows ──▶ staging ──▶ closed: what of them differs ──▶ written as a rewind is (writing.ts) ──▶ opened
  *
  * KEEP leaves alone what somebody edited since; REPLACE brings that back as well. What refers to something that was removed since
- * does not come back alone. Killed, it goes on: what was written already is not as the rewind left it. Spec: Keeping, 3, K8.
+ * does not come back alone, and of people who were erased nothing does. Killed, it goes on: what was written already is not as the rewind left it. Spec: Keeping, 3, K8.
  */
 import type { RestoreResult } from '../../contract/backup/restores.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
@@ -23,6 +23,7 @@ import {
 import { close, endCursors, open, recount } from './closing.ts'
 import { type ContentTable, contentOf, undoneTables } from './content.ts'
 import { countDifference, isHeld, longSeconds, sumOf } from './difference.ts'
+import { erasedOf, eraseSince, eraseStaged } from './erasures.ts'
 import { noteHeld } from './held.ts'
 import { write } from './rewind.ts'
 import { makeRoom } from './room.ts'
@@ -80,10 +81,17 @@ async function takeBack(work: RestoreWork, edited: Edited) {
   const { installation, job, tenantId } = work
   const shape = await installation.transaction(job.actor, { tenantId, readOnly: true }, ({ tx }) => readShape(tx))
   const tables = undoneTables(shape)
+  const staged = Object.fromEntries(tables.map((table) => [table.table, namesOf(table)]))
   await layKept(work, shape, tables)
+  const erased = await step(work, async (ctx) => {
+    const known = await erasedOf(ctx, work)
+    await eraseStaged(ctx, work, staged, known)
+    return known
+  })
   failpoint('restore.ready')
   await close(work)
   failpoint('restore.closed')
+  await step(work, (ctx) => eraseSince(ctx, work, staged, erased))
   const keptEdits = await step(work, (ctx) => compareKept(ctx, work, tables, edited))
   await step(work, (ctx) => makeRoom(ctx, work, tables))
   await write(work, tables, true)
@@ -113,6 +121,10 @@ async function layKept(
   }
 }
 
+const namesOf = ({ key, columns }: Pick<ContentTable, 'key' | 'columns'>) => [
+  ...new Set([...key.map(({ name }) => name), ...columns]),
+]
+
 async function fill(
   { tx }: Ctx,
   { tenantId, restoreId }: Pick<RestoreWork, 'tenantId' | 'restoreId'>,
@@ -120,7 +132,7 @@ async function fill(
 ): Promise<void> {
   await tx.patience(longSeconds)
   const staged = stagedRows(restoreId, table)
-  const names = [...new Set([...key.map(({ name }) => name), ...columns])]
+  const names = namesOf({ key, columns })
   await tx.text(`delete from ${staged} where tenant_id = $1`, [tenantId])
   await tx.text(
     `insert into ${staged} (tenant_id, ${listed(names)})

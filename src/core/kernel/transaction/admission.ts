@@ -35,6 +35,16 @@ const restoringRetrySeconds = 5
 export const refuseRestoring = (): never =>
   refuse('workspace.restoring', undefined, { headers: { 'retry-after': String(restoringRetrySeconds) } })
 
+/**
+ * Holds the workspace open until the commit, for a job that must not write while its rows are being restored.
+ * Refuses workspace.restoring.
+ */
+export async function demandNotRestoring(tx: Tx, tenantId: string): Promise<void> {
+  void holdOpen(tx, tenantId)
+  const [row] = await tx`select from tenant where id = ${tenantId} and restoring_at is not null`
+  if (row) refuseRestoring()
+}
+
 /** Whether an error says that the workspace admits no change now: it is suspended, or being restored. A job comes back later. */
 export const isNotAdmitted = (error: unknown): boolean =>
   error instanceof Problem && (error.code === 'tenant_suspended' || error.code === 'workspace.restoring')

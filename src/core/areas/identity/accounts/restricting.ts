@@ -102,6 +102,28 @@ async function free(ctx: Ctx, { tenantId, accountId }: Restricting): Promise<Acc
   return answered(accountId, version, undefined)
 }
 
+/**
+ * While a legal hold keeps parts of an erased account, these are restricted as data that are kept for claims. Nobody reads
+ * them, and no line of the ledger tells of it: the erasure, which has its own, comes to the same after a recovery.
+ */
+export async function restrictRemains(
+  { tx }: Ctx,
+  of: {
+    readonly tenantId: string
+    readonly accountId: string
+    readonly requestId: string | null
+    readonly isKept: boolean
+  },
+): Promise<void> {
+  const { tenantId, accountId, requestId, isKept } = of
+  if (!isKept) await tx`delete from account_restriction where tenant_id = ${tenantId} and account_id = ${accountId}`
+  else
+    await tx`
+      insert into account_restriction (tenant_id, account_id, ground, request_id)
+      values (${tenantId}, ${accountId}, 'CLAIMS', ${requestId})
+      on conflict (tenant_id, account_id) do update set ground = excluded.ground, request_id = excluded.request_id`
+}
+
 async function touch({ tx }: Ctx, tenantId: string, accountId: string): Promise<number> {
   const [row] = await tx<{ version: number }[]>`
     update account set updated_at = now(), version = version + 1 where tenant_id = ${tenantId} and id = ${accountId} returning version`

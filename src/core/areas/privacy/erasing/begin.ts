@@ -19,6 +19,7 @@ import { namesOf } from '../../erasure/mentions.ts'
 import { codesOf } from '../../erasure/reading.ts'
 import { atOnce } from '../../erasure/rules.ts'
 import { statementOfRule } from '../../erasure/statement.ts'
+import { undoEnded } from '../../erasure/undo.ts'
 import { isOwner, keepAnOperator, keepAnOwner } from '../../memberships/last-owner.ts'
 import { removeErasedOperator } from '../../operators/register.ts'
 import { disableWebhooksOf } from '../../webhooks/disabling.ts'
@@ -59,6 +60,8 @@ export async function beginErasure(ctx: Ctx, erasing: Erasing): Promise<string> 
   const held = await heldNow(tx, erasing)
   for (const rule of atOnce) await tx`${statementOfRule(rule, placeOf(erasing), { erasureId: id, held })}`
   await disableWebhooksOf(ctx, tenantId, accountId)
+  // Among the rows that a rewind replaced are the person's: nothing brings them back.
+  void tx`${undoEnded(tx, tenantId)}`
   await ctx.record('work.account.erased', { id: accountId })
   ctx.recordObligation({ act: 'account.erased', tenant_id: tenantId, account_id: accountId, ...codesOf(choices) })
   return id

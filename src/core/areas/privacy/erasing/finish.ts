@@ -9,8 +9,8 @@
 import type { ErasedPart } from '../../../contract/privacy/requests.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
+import { restrictRemains } from '../../identity/accounts/restricting.ts'
 import { recordClosed } from '../evidence.ts'
-import { restrictAccount } from '../restriction.ts'
 import { removeFiles } from './files.ts'
 import { isCopyHeld } from './place.ts'
 import type { Sweeping } from './sweeping.ts'
@@ -41,7 +41,7 @@ export async function settleErasure(ctx: Ctx, sweeping: Sweeping): Promise<void>
     update erasure set swept_at = ${sweeping.sweptAt ?? now}, ended_at = ${isEnded ? now : null}
     where tenant_id = ${tenantId} and id = ${id}`
   if (requestId !== null) await settleRequest(ctx, { tenantId, requestId }, held)
-  if (!isEnded && accountId !== null) await restrictAccount(ctx, { tenantId, accountId, requestId })
+  if (accountId !== null) await restrictRemains(ctx, { tenantId, accountId, requestId, isKept: !isEnded })
   failpoint('erasure.settled')
 }
 

@@ -3,12 +3,14 @@
  * release. Time counts once both clocks saw it past, twice. Spec: Keeping, 1 (Clocks) and 2.
  */
 import { Choices } from '../../../contract/privacy/requests.ts'
-import { Problem } from '../../../contract/problem.ts'
+import { Problem, refuse } from '../../../contract/problem.ts'
+import { demandNotRestoring, isNotAdmitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import type { Actor, SystemActor } from '../../../kernel/values/actor.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { newId } from '../../../kernel/values/id.ts'
+import { isKeptForClaims } from '../../access/restriction.ts'
 import { namesOf } from '../../erasure/mentions.ts'
 import { trustedTime } from '../../items/trusted-time.ts'
 import { beginErasure } from './begin.ts'
@@ -37,7 +39,7 @@ async function pursueErasure(installation: Installation, actor: Actor, named: Op
       await step(installation, actor, named, settleErasure)
     }
   } catch (error) {
-    if (!(error instanceof Busy)) throw error
+    if (!(error instanceof Busy || isNotAdmitted(error))) throw error
   }
   if (!named.is_listed) await listErasure(installation, actor, named)
 }
@@ -73,7 +75,7 @@ const findDue = (installation: Installation, trusted: Date): Promise<readonly Du
       where state = 'GRANTED' and executes_at <= ${trusted.toISOString()}::timestamptz order by executes_at limit ${most}`,
   )
 
-/** Refusals wait: somebody has to become OWNER, or operator, before. */
+/** Refusals wait: somebody has to become OWNER, or operator, before, or the restriction for claims has to end. */
 async function beginGranted(installation: Installation, { tenant_id: tenantId, id }: Due): Promise<void> {
   failpoint('erasure.due')
   try {
@@ -84,7 +86,13 @@ async function beginGranted(installation: Installation, { tenant_id: tenantId, i
   }
 }
 
-const waits: ReadonlySet<string> = new Set(['membership.last_owner', 'admin.operator_last', 'not_found'])
+const waits: ReadonlySet<string> = new Set([
+  'membership.last_owner',
+  'admin.operator_last',
+  'not_found',
+  'privacy.restricted',
+  'workspace.restoring',
+])
 
 interface Granted {
   readonly account_id: string | null
@@ -95,12 +103,14 @@ interface Granted {
 
 async function beginOf(ctx: Ctx, tenantId: string, requestId: string): Promise<void> {
   const { tx } = ctx
+  await demandNotRestoring(tx, tenantId)
   const [row] = await tx<Granted[]>`
     select account_id, subject_name, subject_contact, choices from privacy_request
     where tenant_id = ${tenantId} and id = ${requestId} and state = 'GRANTED' and executes_at <= now() for update`
   if (!row) return
   const choices = Choices.parse(row.choices ?? {})
   if (row.account_id !== null) {
+    if (await isKeptForClaims(ctx, tenantId, row.account_id)) refuse('privacy.restricted')
     const erasureId = await beginErasure(ctx, { tenantId, accountId: row.account_id, requestId, choices })
     await tx`update erasure set request_id = ${requestId} where tenant_id = ${tenantId} and id = ${erasureId}`
   } else

@@ -15,7 +15,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Choices } from '../../../contract/privacy/requests.ts'
 import { asPurgeOf } from '../../../kernel/database/roles.ts'
-import { holdOpen } from '../../../kernel/transaction/admission.ts'
+import { demandNotRestoring } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { firstId } from '../../../kernel/transaction/page.ts'
@@ -74,7 +74,7 @@ export function step<T>(
   work: (ctx: Ctx, sweeping: Sweeping) => Promise<T>,
 ): Promise<T> {
   return installation.transaction(actor, { tenantId }, async (ctx) => {
-    void holdOpen(ctx.tx, tenantId)
+    await demandNotRestoring(ctx.tx, tenantId)
     const [row] = await ctx.tx<ErasureRow[]>`
       select account_id, request_id, choices, names, swept_at from erasure
       where tenant_id = ${tenantId} and id = ${id} and ended_at is null for update skip locked`

@@ -133,8 +133,16 @@ async function derive({ tx }: Ctx, { tenantId }: RestoreWork): Promise<void> {
       select from media m where m.tenant_id = ${tenantId} and m.id = r.media_id)`
 }
 
-/** Acts behind the snapshot that a restore must not undo: holds, departures, disabled accounts. */
-const remembered = ['hold.place', 'account.leave', 'account.disable', 'token.revoke']
+/** Acts behind the snapshot that a restore must not undo. */
+const remembered = [
+  'hold.place',
+  'account.leave',
+  'account.disable',
+  'account.restrict',
+  'account.erase',
+  'consent.withdraw',
+  'token.revoke',
+]
 
 /** Repeats what the ledger says of this workspace, each by the rule that did it the first time. */
 async function repeatLedger({ installation, tenantId, row }: RestoreWork): Promise<void> {

@@ -5,7 +5,7 @@ import { readArchivePath } from '../../backup/archive-format.ts'
 import type { LoadedTable } from '../../backup/loading/shape.ts'
 import { type StagedColumns, stagedRows } from '../../backup/loading/staging.ts'
 import { longSeconds } from '../difference.ts'
-import { applyErasures } from '../erasures.ts'
+import { erasedOf, eraseStaged } from '../erasures.ts'
 import { type LaidOut, type Laying, layOut } from '../laying-out.ts'
 import type { PlanFacts } from '../planning.ts'
 import { type RestoreWork, step } from '../work.ts'
@@ -31,12 +31,17 @@ type Dropped = PlanFacts['dropped']
 /** Makes of what lies in staging what the workspace gets; again, it finds nothing to do. */
 export async function cleanWhole(ctx: Ctx, work: RestoreWork, { staged }: LaidOut): Promise<Dropped> {
   const { tx } = ctx
-  const { tenantId, restoreId, facts, row } = work
+  const { tenantId, restoreId, row } = work
   await tx.patience(longSeconds)
   // A NEW has other ids than those that the ledger names.
   const toNew = row.mode === 'NEW' ? newIds(restoreId, row.source_tenant_id, tenantId) : (id: string) => id
-  const erased = facts.erased(row.source_tenant_id).map((one) => ({ ...one, accountId: toNew(one.accountId) }))
-  await applyErasures(ctx, work, staged, erased)
+  const erased = (await erasedOf(ctx, work)).map(({ accountId, at, choices }) => ({
+    ...{ accountId: toNew(accountId), at },
+    choices: { ...choices, mentions: choices.mentions.map((one) => ({ ...one, id: toNew(one.id) })) },
+  }))
+  // Copies that no hold covers go within minutes, as those of any erasure.
+  const wasHeld = work.facts.wasHeld(row.source_tenant_id) || (await hasHolds(ctx, work, staged))
+  await eraseStaged(ctx, work, staged, erased, wasHeld)
   const dropped: Dropped = []
   const note = (what: string, count: number, why: string) => {
     if (count > 0) dropped.push({ what, count, why })
@@ -53,6 +58,14 @@ export async function cleanWhole(ctx: Ctx, work: RestoreWork, { staged }: LaidOu
   if (row.mode === 'NEW') await asNewcomer(ctx, work, staged)
   else if (has('backup')) await asMade(ctx, work, rows('backup'))
   return dropped
+}
+
+async function hasHolds({ tx }: Ctx, { tenantId, restoreId }: RestoreWork, staged: StagedColumns): Promise<boolean> {
+  if ((staged['legal_hold'] ?? []).length === 0) return false
+  const [hold] = await tx`
+    select from ${new Part([stagedRows(restoreId, 'legal_hold')], [], false)} s
+    where s.tenant_id = ${tenantId} and s.released_at is null limit 1`
+  return hold !== undefined
 }
 
 /** Files that were not whole when the archive was made: their bytes are nowhere. */
@@ -118,7 +131,7 @@ async function asMade({ tx }: Ctx, { tenantId, row }: RestoreWork, backups: Part
 
 async function plan(ctx: Ctx, work: RestoreWork, { shape, staged }: LaidOut, dropped: Dropped): Promise<PlanFacts> {
   const { tx } = ctx
-  const { tenantId, restoreId, row, facts } = work
+  const { tenantId, restoreId, row } = work
   const tables = takenOf(row)(shape).filter(({ table }) => staged[table] !== undefined)
   const counted = await Promise.all(tables.map((table) => count(ctx, work, table)))
   const sum = async (table: string, condition: string) => {
@@ -134,8 +147,8 @@ async function plan(ctx: Ctx, work: RestoreWork, { shape, staged }: LaidOut, dro
     by_entity: Object.fromEntries(counted.filter(([, { comes_back }]) => comes_back > 0)),
     kept: {
       holds: await sum('legal_hold', 's.released_at is null'),
-      erasures_repeated: facts.erased(row.source_tenant_id).length,
-      restrictions: 0,
+      erasures_repeated: (await erasedOf(ctx, work)).length,
+      restrictions: await sum('account_restriction', 'true'),
     },
     dropped,
     over_quota: [],

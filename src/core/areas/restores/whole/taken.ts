@@ -23,6 +23,9 @@ const people = [
   'account_group',
   'group_member',
   'webhook',
+  'account_restriction',
+  'consent_text',
+  'consent',
 ]
 /** Nobody who signs an archive of another installation decides who comes in here, or what was done. */
 const ofOurs = [
