@@ -114,6 +114,8 @@ describe('a package', () => {
         .map((line) => JSON.parse(line))
     expect(rows('account')).toEqual([expect.objectContaining({ id: who.accountId })])
     expect(rows('account')[0]).not.toHaveProperty('password_hash')
+    expect(rows('consents')).toMatchObject([{ kind: 'announcements', act: 'GIVEN' }])
+    expect(rows('restrictions')).toMatchObject([{ ground: 'ACCURACY' }])
     for (const token of rows('tokens')) expect(token).not.toHaveProperty('hash')
     expect(rows('items')).toContainEqual(
       expect.objectContaining({ title: 'Mine of old', assignee_id: expect.stringMatching(/^person_\d+$/) }),

@@ -130,6 +130,8 @@ export async function ruleDesk(): Promise<RuleDesk> {
       await sql`delete from outbox_event where type like '%retention%'`
       await sql`delete from pgboss.job where data ->> 'name' like 'retention%'`
       await sql`delete from legal_hold`
+      await sql`delete from account_restriction`
+      await sql`delete from privacy_request`
       await sql`delete from credential where name = 'old'`
       await sql`update item set purged_at = now(), deleted_at = coalesce(deleted_at, now()) where purged_at is null`
       await sql`update container set purged_at = now() where deleted_at is not null and purged_at is null`

@@ -78,6 +78,68 @@ describe('a night', () => {
     expect((await desk.runs()).find(({ kind }) => kind === 'EVENTS')).toMatchObject({ removed: 1 })
   })
 
+  test('erases accounts that were disabled long ago, but for those that are held, restricted or asked something', async () => {
+    await desk.sql`insert into retention_rule (tenant_id, kind, days) values (${desk.tenantId}, 'ACCOUNTS', 30)`
+    const [gone, young, held, restricted, asked] = [
+      await desk.disabled(31),
+      await desk.disabled(29),
+      await desk.disabled(31),
+      await desk.disabled(31),
+      await desk.disabled(31),
+    ]
+    await desk.sql`
+      insert into legal_hold (tenant_id, id, scope_kind, scope_id, reason, placed_by)
+      values (${desk.tenantId}, ${randomUUIDv7()}, 'ACCOUNT', ${held}, 'case', ${desk.people.OWNER.accountId})`
+    await desk.sql`
+      insert into account_restriction (tenant_id, account_id, ground) values (${desk.tenantId}, ${restricted}, 'ACCURACY')`
+    await desk.sql`
+      insert into privacy_request (tenant_id, id, kind, account_id, channel, received_at, time_zone, due_at)
+      values (${desk.tenantId}, ${randomUUIDv7()}, 'ACCESS', ${asked}, 'ENTERED', now(), 'UTC', now())`
+    await desk.night()
+    const states = await desk.sql<{ id: string; state: string }[]>`
+      select id, state from account where id in ${desk.sql([gone, young, held, restricted, asked])}`
+    expect(Object.fromEntries(states.map(({ id, state }) => [id, state]))).toEqual({
+      [gone]: 'ERASED',
+      [young]: 'DISABLED',
+      [held]: 'DISABLED',
+      [restricted]: 'DISABLED',
+      [asked]: 'DISABLED',
+    })
+    expect((await desk.runs()).find(({ kind }) => kind === 'ACCOUNTS')).toMatchObject({ removed: 1, held: 1 })
+    const [erasure] = await desk.sql`select choices from erasure where account_id = ${gone}`
+    expect(erasure?.['choices']).toMatchObject({ texts: 'KEEP', files: 'KEEP' })
+  })
+
+  test('shrinks requests that were closed long ago to what was decided, but for those of who is held', async () => {
+    const { MEMBER, VIEWER, OWNER } = desk.people
+    const closed = async (accountId: string, days: number) => {
+      const id = randomUUIDv7()
+      await desk.sql`
+        insert into privacy_request (tenant_id, id, kind, state, account_id, details, channel, received_at, time_zone, due_at,
+          identity_state, identity_how, identity_by, handler_id, decision, refusal_ground, closed_at)
+        values (${desk.tenantId}, ${id}, 'RECTIFICATION', 'REFUSED', ${accountId}, 'words', 'ENTERED', now(), 'UTC', now(),
+          'VERIFIED', 'by letter', ${OWNER.accountId}, ${OWNER.accountId}, 'REFUSED', 'LAW', now() - make_interval(days => ${days}))`
+      return id
+    }
+    const [old, young, held] = [
+      await closed(MEMBER.accountId, 1096),
+      await closed(MEMBER.accountId, 1094),
+      await closed(VIEWER.accountId, 1096),
+    ]
+    await desk.sql`
+      insert into legal_hold (tenant_id, id, scope_kind, scope_id, reason, placed_by)
+      values (${desk.tenantId}, ${randomUUIDv7()}, 'ACCOUNT', ${VIEWER.accountId}, 'case', ${OWNER.accountId})`
+    await desk.night()
+    const shown = async (id: string) => (await desk.ask(`GET /privacy/requests/${id}`)).json
+    expect(await shown(old)).toMatchObject({
+      ...{ kind: 'RECTIFICATION', state: 'REFUSED', decision: 'REFUSED', refusal_ground: 'LAW', details: null },
+      ...{ subject: { account_id: null, name: null, contact: null }, handler_id: null },
+      identity: { state: 'VERIFIED', how: null, by: null },
+    })
+    for (const id of [young, held]) expect((await shown(id)).details).toBe('words')
+    expect((await desk.runs()).find(({ kind }) => kind === 'REQUESTS')).toMatchObject({ removed: 1, held: 1 })
+  })
+
   test('that took nothing is remembered for a day, and nothing for ever', async () => {
     for (const [days, removed] of [
       [1, 0],
@@ -88,7 +150,8 @@ describe('a night', () => {
         insert into retention_run (tenant_id, id, kind, due_on, at, removed, ended_at)
         values (${desk.tenantId}, uuidv7(), 'RECORDS', now() - make_interval(days => ${days + 1}), now() - make_interval(days => ${days}), ${removed}, now())`
     await desk.night()
-    expect((await desk.runs()).map(({ removed }) => removed)).toEqual([0, 3])
+    const ofRecords = (await desk.runs()).filter(({ kind }) => kind === 'RECORDS')
+    expect(ofRecords.map(({ removed }) => removed)).toEqual([0, 3])
   })
 })
 

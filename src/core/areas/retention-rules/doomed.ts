@@ -37,10 +37,16 @@ export function doomedBy(tx: Writer, tenantId: string, kind: RuleKind, before: P
     case 'ACCOUNTS':
       return tx.part`
         select a.id, a.disabled_at as at, null::uuid as container_id from account a
-        where a.tenant_id = ${tenantId} and a.disabled_at <= ${before} and a.kind = 'PERSON' and not ${isRestricted(tx)}`
+        where a.tenant_id = ${tenantId} and a.disabled_at <= ${before} and a.kind = 'PERSON' and a.state = 'DISABLED'
+          and not ${isRestricted(tx)} and not exists (
+            select from privacy_request r
+            where r.tenant_id = a.tenant_id and r.account_id = a.id and r.state in ('RECEIVED', 'GRANTED', 'PARTLY_DONE'))`
     case 'REQUESTS':
-      // There are none yet (docs/decisions/0472).
-      return tx.part`select null::uuid as id, null::timestamptz as at, null::uuid as container_id where false`
+      return tx.part`
+        select r.id, r.closed_at as at, null::uuid as container_id from privacy_request r
+        where r.tenant_id = ${tenantId} and r.closed_at <= ${before}
+          and (r.account_id is not null or r.handler_id is not null or r.identity_by is not null or r.choices is not null
+            or coalesce(r.subject_name, r.subject_contact, r.details, r.identity_how, r.extended_text) is not null)`
   }
 }
 
@@ -64,7 +70,7 @@ export function allOf(tx: Writer, tenantId: string, kind: RuleKind): Part {
     case 'ACCOUNTS':
       return tx.part`select count(*) from account where tenant_id = ${tenantId} and kind = 'PERSON'`
     case 'REQUESTS':
-      return tx.part`select 0`
+      return tx.part`select count(*) from privacy_request where tenant_id = ${tenantId} and closed_at is not null`
   }
 }
 

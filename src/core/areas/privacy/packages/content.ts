@@ -100,6 +100,14 @@ const all: readonly Section[] = [
     ...{ rows: ofAccount, isProvided: true },
   },
   {
+    ...{ name: 'consents', says: 'what the person agreed to, objected to and took back', table: 'consent' },
+    ...{ key: "(kind || ' ' || lpad(n::text, 10, '0'))", rows: ofAccount, isProvided: true },
+  },
+  {
+    ...{ name: 'restrictions', says: 'that the data of the person are only stored', table: 'account_restriction' },
+    ...{ key: 'account_id', rows: ofAccount, isProvided: false },
+  },
+  {
     ...{ name: 'trail', says: 'acts of the person, and acts on the account', table: 'audit_entry', key: 'id' },
     isProvided: false,
     rows: (accountId) =>
