@@ -31,10 +31,11 @@ async function race(
       () => 'done',
       (error: { code: string }) => error.code,
     )
-  // `busy`: the loser still holds the row for the moment of its rollback; the sweep would come again.
+  // `busy`: the loser still holds the row for the moment of its rollback; `more`: the purge took as long as one try may. The
+  // sweep would come again.
   const purged = async (): Promise<PurgeOutcome> => {
     const outcome = await pursuePurge(ways.installation, id)
-    return outcome === 'busy' ? purged() : outcome
+    return outcome === 'busy' || outcome === 'more' ? purged() : outcome
   }
   if (round % 3 === 0) {
     const [code, purge] = await Promise.all([answered(), purged()])

@@ -95,7 +95,7 @@ async function race(): Promise<Placed[]> {
   for (let n = 0; n < groupSize; n += 1) group.push(await furnished(ways))
   for (const leaving of group) await overdue(ways, leaving)
   const before = new Map<string, Record<string, number>>()
-  for (const { id } of group) before.set(id, await rowsOf(ways.sql, id))
+  for (const { id } of group) before.set(id, await countsOf(id))
   const ids = group.map(({ id }) => id)
 
   const jobs = hurrying(ids)
@@ -108,20 +108,26 @@ async function race(): Promise<Placed[]> {
   await jobs.end()
 
   for (const { leaving, status } of placed) {
-    const rows = await rowsOf(ways.sql, leaving.id)
     if (status !== 201) {
+      const rows = await rowsOf(ways.sql, leaving.id)
       expect(Object.values(rows).every((count) => count === 0)).toBe(true)
       continue
     }
     // The hold itself brought a row, an entry and an event.
     const had = before.get(leaving.id) ?? {}
     const more = ['legal_hold', 'audit_entry', 'outbox_event'].map((name) => [name, (had[name] ?? 0) + 1])
-    expect(rows).toEqual({ ...had, ...Object.fromEntries(more) })
+    expect(await countsOf(leaving.id)).toEqual({ ...had, ...Object.fromEntries(more) })
     expect(await ways.sql`select purge_started_at from tenant where id = ${leaving.id}`).toEqual([
       { purge_started_at: null },
     ])
   }
   return placed
+}
+
+/** How many rows of each table there are, but for keys that the daemons make of titles and values in the meantime. */
+async function countsOf(tenantId: string): Promise<Record<string, number>> {
+  const { item_field_key: _, ...counts } = await rowsOf(ways.sql, tenantId)
+  return counts
 }
 
 async function rowsLeft(ids: readonly string[]): Promise<number> {
