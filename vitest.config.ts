@@ -10,8 +10,9 @@ export default defineConfig({
     maxWorkers: 4,
     // Modules are loaded once a worker, not once a file: no test replaces any (docs/decisions/0163).
     isolate: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Against what hangs: a test is no measure of time, and other work may take most of the machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     disableConsoleIntercept: true,
     setupFiles: ['test/kit/tally-setup.ts'],
     reporters: ['default', new Tally()],

@@ -149,8 +149,11 @@ describe('T-27: no body reaches the prototype of anything', () => {
   test('of 250 shapes and more, by every operation that takes a body', async () => {
     expect(shapes.length).toBeGreaterThan(250)
     const before = await state()
-    for (const { operation } of writables) {
-      const tried = operation.patch ? shapes : shapes.filter((_, at) => at % 7 === 0)
+    // In the short form each operation takes other ones of the shapes; patches, which are merged into what is there, take more.
+    const isFull = process.env['SVC_FAULTS'] === 'full'
+    for (const [n, { operation }] of writables.entries()) {
+      const every = isFull ? 1 : operation.patch ? 3 : 14
+      const tried = shapes.filter((_, at) => (at + n) % every === 0)
       for (const shape of tried.filter((text) => !/^\{"items":(1|null)\}$/.test(text))) {
         const { status, json } = await sendBody(daemon, operation, shape, as())
         expect([shape, status]).toEqual([shape, expect.toBeOneOf([400, 422])])

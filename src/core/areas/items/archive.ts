@@ -47,7 +47,7 @@ export async function archiveBranch(
   return archived
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed, order.exhausted. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function unarchiveItem(ctx: Ctx, { itemId }: Received<typeof ops.unarchiveItem>): Promise<Item> {
   const { top, below: all, tree } = await lockBranch(ctx, itemId, { takes: 'archived' })
   const { item, now } = top
@@ -58,11 +58,11 @@ export async function unarchiveItem(ctx: Ctx, { itemId }: Received<typeof ops.un
   const returning = new Set(below(came, itemId).map(({ id }) => id))
   const others = all.filter(({ id }) => returning.has(id))
   const leaves = item.parent_id !== null && rows.get(item.parent_id)?.is_archived === true
-  const ranks = await endsFor(ctx, [item, ...others])
+  const rankOf = await endsFor(ctx, [item, ...others])
 
   const place = leaves ? { parent_id: null, sibling_position: null } : {}
   if (leaves) leaveParent(ctx, itemId, all)
-  const back = (one: Item) => ({ archived_at: null, position: ranks.get(one.id) ?? one.position })
+  const back = (one: Item) => ({ archived_at: null, position: rankOf(one.id) })
   for (const one of [item, ...others])
     void ctx.tx`
       update item set archived_at = null, archived_with = null, rank = ${back(one).position}, updated_at = now(), version = version + 1

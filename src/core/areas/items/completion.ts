@@ -23,8 +23,7 @@ import { type Held, holdTreesOf, settled, treeOf } from './tree/reading.ts'
 import { below } from './tree/shape.ts'
 
 /**
- * Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived, item.children_open,
- * order.exhausted.
+ * Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived, item.children_open.
  */
 export async function completeItem(ctx: Ctx, { itemId }: Received<typeof ops.completeItem>): Promise<Item> {
   const [held, locked] = await together(holdTreesOf(ctx, itemId), lockItem(ctx, itemId))
@@ -77,7 +76,7 @@ async function completeEach(ctx: Ctx, top: LockedItem, open: readonly Item[], fi
   }
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived, order.exhausted. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
 export async function reopenItem(ctx: Ctx, { itemId }: Received<typeof ops.reopenItem>): Promise<Item> {
   const locked = await lockItem(ctx, itemId)
   const { item } = locked

@@ -69,7 +69,7 @@ export async function gapFor(ctx: Ctx, containerId: Part, place: Place): Promise
   return { bucketId, gap: known(place, gap) }
 }
 
-/** The end of the leftmost done bucket, or of the leftmost other one; undefined if there is none. Refuses order.exhausted. */
+/** The end of the leftmost done bucket, or of the leftmost other one; undefined if there is none. */
 export async function placeInKind(
   ctx: Ctx,
   containerId: Part,

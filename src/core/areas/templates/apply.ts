@@ -6,7 +6,7 @@
  */
 import type { Item } from '../../contract/items/operations.ts'
 import type { Received } from '../../contract/operation.ts'
-import { refuse, refuseMember } from '../../contract/problem.ts'
+import { refuseMember } from '../../contract/problem.ts'
 import type { TemplateContent } from '../../contract/templates/content.ts'
 import type { templateOperations as ops, Template, TemplateApplied } from '../../contract/templates/operations.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
@@ -40,7 +40,7 @@ interface Filling {
   readonly leftOut: LeftOut[]
 }
 
-/** Refuses not_found, request.invalid, auth.role_required, container.archived, order.exhausted, quota.exceeded. */
+/** Refuses not_found, request.invalid, auth.role_required, container.archived, quota.exceeded. */
 export async function applyTemplate(
   ctx: Ctx,
   { templateId, body }: Received<typeof ops.applyTemplate>,
@@ -87,7 +87,7 @@ interface Standings {
 
 const nowhere = { bucket_id: null, position: '' }
 
-/** Buckets and places: the first item's, and those of what is below it at the ends of their own. Refuses request.invalid, order.exhausted. */
+/** Buckets and places: the first item's, and those of what is below it at the ends of their own. Refuses request.invalid. */
 async function standingOf(ctx: Ctx, containerId: string, { items, ids, names, bucketId }: Standings) {
   const first = bucketId === undefined ? items[0]?.bucketId : bucketId
   const top = await placeAt(ctx, ctx.tx.part`${containerId}::uuid`, { bucketId: first })
@@ -96,8 +96,8 @@ async function standingOf(ctx: Ctx, containerId: string, { items, ids, names, bu
   const placed = items.map(({ bucketId: own }, at) => ({
     ...{ id: ids[at] ?? '', container_id: containerId, bucket_id: bucketOf(at, own) },
   }))
-  const ranks = await endsFor(ctx, placed)
-  return placed.map(({ id, bucket_id }) => ({ bucket_id, position: ranks.get(id) ?? refuse('order.exhausted') }))
+  const rankOf = await endsFor(ctx, placed)
+  return placed.map(({ id, bucket_id }) => ({ bucket_id, position: rankOf(id) }))
 }
 
 async function boardOf(ctx: Ctx, { content }: Template, body: Body, filling: Filling) {

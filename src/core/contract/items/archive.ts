@@ -24,7 +24,7 @@ export const itemArchiveOperations = defineOperations('items', {
     path: '/items/{itemId}:unarchive',
     summary: 'Bring an item back from the archive, to the end of its bucket',
     spec,
-    refuses: ['container.archived', 'order.exhausted'],
+    refuses: ['container.archived'],
     assumed: [
       'what was archived with it comes back with it; under a parent that stays archived it comes back as a root',
       'a bucket that was deleted meanwhile has left its archived items where its other items went',

@@ -266,7 +266,7 @@ export const itemOperations = defineOperations('items', {
     method: 'POST',
     path: '/items/{itemId}:complete',
     summary: "Complete an item; it goes to the end of the container's done bucket, if there is one",
-    refuses: ['container.archived', 'item.archived', 'item.children_open', 'order.exhausted'],
+    refuses: ['container.archived', 'item.archived', 'item.children_open'],
     assumed: [
       'the container may want all below it done first (`complete_needs_children`), or complete it, too (`complete_children`); archived items do not count',
       'of several done buckets the leftmost, unless it is in one already; completing twice changes nothing',
@@ -277,7 +277,7 @@ export const itemOperations = defineOperations('items', {
     method: 'POST',
     path: '/items/{itemId}:reopen',
     summary: 'Open an item again; out of a done bucket it goes to the end of the leftmost that is none',
-    refuses: ['container.archived', 'item.archived', 'order.exhausted'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: ['where every bucket is a done bucket it stays; reopening what is open changes nothing'],
   },
   addItemLabel: {

@@ -78,7 +78,7 @@ export const itemTrashOperations = defineOperations('items', {
     path: '/items/{itemId}:restore',
     summary: 'Bring an item back from the trash, to the end of its bucket',
     spec: `${spec}, N11`,
-    refuses: ['container.deleted', 'container.archived', 'order.exhausted', 'quota.exceeded'],
+    refuses: ['container.deleted', 'container.archived', 'quota.exceeded'],
     assumed: [
       'what was deleted with it comes back with it, each to the end of its bucket',
       'it is the last child of its parent; without its parent, or room there, it is a root',

@@ -50,7 +50,7 @@ export const itemTreeOperations = defineOperations('items', {
     spec: 'items 1, N15',
     body: ItemDuplicate,
     success: { status: 201, answer: Item, location: (made: { id: string }) => `/items/${made.id}` },
-    refuses: ['container.archived', 'item.tree_full', 'structure.full', 'order.exhausted', 'quota.exceeded'],
+    refuses: ['container.archived', 'item.tree_full', 'structure.full', 'quota.exceeded'],
     idempotent: true,
     assumed: [
       'MEMBER in both containers; the item itself does not change, and may be archived',

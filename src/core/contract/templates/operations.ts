@@ -194,7 +194,7 @@ export const templateOperations = defineOperations('templates', {
     },
     needs: writing,
     idempotent: true,
-    refuses: [...keeping, 'item.archived', 'item.tree_full', 'order.exhausted', 'quota.exceeded'],
+    refuses: [...keeping, 'item.archived', 'item.tree_full', 'quota.exceeded'],
     recovery,
     assumed: [
       'MEMBER in the collection or the hub that it goes to; all is made in one transaction, or nothing',

@@ -26,7 +26,7 @@ import { fittingFor } from './fitting.ts'
 
 /**
  * Refuses not_found, auth.role_required, container.archived, precondition.failed, request.invalid, item.tree_full,
- * structure.full, order.exhausted, quota.exceeded.
+ * structure.full, quota.exceeded.
  */
 export async function duplicateItem(ctx: Ctx, { itemId, body }: Received<typeof ops.duplicateItem>): Promise<Item> {
   const has = (part: CopiedPart) => (body.include ?? copiedParts).includes(part)
@@ -53,7 +53,7 @@ export async function duplicateItem(ctx: Ctx, { itemId, body }: Received<typeof 
     container_id: containerId,
     bucket_id: one === item || isElsewhere ? first : bucketOf(one),
   }))
-  const ranks = await endsFor(ctx, standing)
+  const rankOf = await endsFor(ctx, standing)
 
   const files = has('ATTACHMENTS') ? await filesOf(ctx, [...ids.keys()]) : []
   const wanted = originals.map(
@@ -63,7 +63,7 @@ export async function duplicateItem(ctx: Ctx, { itemId, body }: Received<typeof 
       type: one.type,
       description: one.description,
       bucket_id: standing[at]?.bucket_id ?? null,
-      position: ranks.get(idOf(one.id)) ?? refuse('order.exhausted'),
+      position: rankOf(idOf(one.id)),
       place: one === item ? place : placeBelow(one, idOf, place.root_id ?? idOf(itemId)),
       label_ids: fitting.labelsOf(one),
       values: fitting.valuesOf(one),

@@ -13,8 +13,7 @@ import { atRoot, branchOf, crowding, lastUnder, type TreePlace } from '../tree/s
 import { lockTrashedBranch } from './branch.ts'
 
 /**
- * Refuses not_found, auth.role_required, precondition.failed, container.deleted, container.archived, order.exhausted,
- * quota.exceeded.
+ * Refuses not_found, auth.role_required, precondition.failed, container.deleted, container.archived, quota.exceeded.
  */
 export async function restoreItem(ctx: Ctx, { itemId }: Received<typeof ops.restoreItem>): Promise<Item> {
   const { tenantId } = ctx.account
@@ -26,7 +25,7 @@ export async function restoreItem(ctx: Ctx, { itemId }: Received<typeof ops.rest
   if (container.is_archived) refuse('container.archived')
   const items = [item, ...below]
   // An archived item holds no place.
-  const ranks = await endsFor(
+  const rankOf = await endsFor(
     ctx,
     items.filter(({ archived_at }) => archived_at === null),
   )
@@ -36,14 +35,14 @@ export async function restoreItem(ctx: Ctx, { itemId }: Received<typeof ops.rest
   for (const one of items) {
     const isTop = one.id === itemId
     void ctx.tx`
-      update item set deleted_at = null, deleted_by = null, deleted_with = null, rank = ${ranks.get(one.id) ?? one.position},
+      update item set deleted_at = null, deleted_by = null, deleted_with = null, rank = ${rankOf(one.id)},
                       parent_id = ${isTop ? place.parent_id : one.parent_id}, root_id = ${isTop ? place.root_id : rootId},
                       sibling_rank = ${isTop ? place.sibling_position : one.sibling_position},
                       updated_at = now(), version = version + 1
       where tenant_id = ${tenantId} and id = ${one.id}`
   }
 
-  const back = (one: Item) => ({ position: ranks.get(one.id) ?? one.position })
+  const back = (one: Item) => ({ position: rankOf(one.id) })
   const { root_id: _, ...shown } = place
   const restored = await recorded(ctx, top, { ...back(item), ...shown }, 'work.item.restored')
   for (const one of below) await recorded(ctx, { item: one, now }, back(one), 'work.item.restored', { with: itemId })

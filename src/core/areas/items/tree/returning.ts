@@ -9,15 +9,15 @@ type Placed = Pick<Item, 'id' | 'container_id' | 'bucket_id'>
 
 /**
  * Ranks at the ends of the items' buckets, in the order of the items, which are of one container and hold no places now. The
- * buckets do not change until the commit.
+ * buckets do not change until the commit. The answer gives each of these items its rank. Refuses request.invalid.
  */
-export async function endsFor(ctx: Ctx, items: readonly Placed[]): Promise<ReadonlyMap<string, string>> {
+export async function endsFor(ctx: Ctx, items: readonly Placed[]): Promise<(itemId: string) => string> {
   const [first] = items
-  if (!first) return new Map()
+  if (!first) return noRank
   const container = ctx.tx.part`${first.container_id}::uuid`
   const buckets = [...Map.groupBy(items, ({ bucket_id }) => bucket_id)].sort(byId)
   const ends = await together(...buckets.map(([bucketId]) => placeAt(ctx, container, { bucketId, moving: first.id })))
-  return new Map(
+  const ranks = new Map(
     buckets.flatMap(([, some], at) => {
       let rank = ends[at]?.rank ?? ''
       return some.map(({ id }, n) => {
@@ -26,6 +26,11 @@ export async function endsFor(ctx: Ctx, items: readonly Placed[]): Promise<Reado
       })
     }),
   )
+  return (itemId) => ranks.get(itemId) ?? noRank(itemId)
+}
+
+function noRank(itemId: string): never {
+  throw new Error(`item ${itemId} was given no place`)
 }
 
 const byId = ([one]: readonly [string | null, unknown], [other]: readonly [string | null, unknown]) =>
