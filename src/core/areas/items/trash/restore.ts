@@ -24,25 +24,24 @@ export async function restoreItem(ctx: Ctx, { itemId }: Received<typeof ops.rest
   if (isContainerGone) refuse('container.deleted')
   if (container.is_archived) refuse('container.archived')
   const items = [item, ...below]
-  // An archived item holds no place.
-  const rankOf = await endsFor(
-    ctx,
-    items.filter(({ archived_at }) => archived_at === null),
-  )
+  // An archived item holds no place, and keeps the rank that it had.
+  const isPlaced = (one: Item) => one.archived_at === null
+  const endOf = await endsFor(ctx, items.filter(isPlaced))
+  const rankOf = (one: Item) => (isPlaced(one) ? endOf(one.id) : one.position)
   const place = await placeBack(ctx, item, below)
   const rootId = place.root_id ?? itemId
 
   for (const one of items) {
     const isTop = one.id === itemId
     void ctx.tx`
-      update item set deleted_at = null, deleted_by = null, deleted_with = null, rank = ${rankOf(one.id)},
+      update item set deleted_at = null, deleted_by = null, deleted_with = null, rank = ${rankOf(one)},
                       parent_id = ${isTop ? place.parent_id : one.parent_id}, root_id = ${isTop ? place.root_id : rootId},
                       sibling_rank = ${isTop ? place.sibling_position : one.sibling_position},
                       updated_at = now(), version = version + 1
       where tenant_id = ${tenantId} and id = ${one.id}`
   }
 
-  const back = (one: Item) => ({ position: rankOf(one.id) })
+  const back = (one: Item) => ({ position: rankOf(one) })
   const { root_id: _, ...shown } = place
   const restored = await recorded(ctx, top, { ...back(item), ...shown }, 'work.item.restored')
   for (const one of below) await recorded(ctx, { item: one, now }, back(one), 'work.item.restored', { with: itemId })
