@@ -87,6 +87,14 @@ async function filled(session: string, hubId: string) {
   const items = []
   for (const title of ['One', 'Two', 'Three'])
     items.push(await call('POST', '/items', token, { container_id: container.id, bucket_id: bucket.id, title }))
+  const comment = await call('POST', `/items/${items[0].id}/comments`, token, { body: 'Said' })
+  const view = await call('POST', '/views', token, { container_id: container.id, name: 'All' })
+  const content = { items: [{ title: 'Copied' }] }
+  const template = await call('POST', '/templates', token, { kind: 'ITEM', name: 'One', content })
+  const group = await call('POST', '/groups', token, { name: 'Team' })
+  const subject = { name: 'Somebody' }
+  const request = await call('POST', '/privacy/requests', token, { kind: 'ACCESS', subject })
+  const erasure = await call('POST', '/privacy/requests', token, { kind: 'ERASURE', subject })
   return {
     owner: token,
     viewer: viewer.token,
@@ -98,6 +106,12 @@ async function filled(session: string, hubId: string) {
       itemId: items.map(({ id }) => id),
       accountId: [viewer.account_id],
       key: ['size'],
+      commentId: [comment.id],
+      viewId: [view.id],
+      templateId: [template.id],
+      groupId: [group.id],
+      requestId: [request.id, erasure.id],
+      kind: ['TRASH', 'DONE_ITEMS', 'RECORDS', 'announcements'],
       eventType: ['svc.work.item.created.v1', 'svc.work.label.created.v1'],
     },
   }
@@ -127,11 +141,25 @@ const other = await call('POST', '/admin/tenants', operator.token, {
   display_name: 'Other',
   owner_email: 'otto@other.example',
 })
+const disk = { name: 'disk', kind: 'LOCAL', config: { path: 'disk' } }
+const target = await call('POST', '/backup-targets', operator.token, disk, await proofOf(operator.token))
+const wanted = { target_id: target.id, tenant_id: other.tenant.id }
+const backup = await call('POST', '/backups', operator.token, wanted)
+const schedule = await call('POST', '/backup-schedules', operator.token, {
+  ...{ name: 'nightly', target_id: target.id, cron: '0 2 * * *', tenants: [other.tenant.id] },
+})
+for (let state = ''; state !== 'COMPLETE'; await new Promise((done) => setTimeout(done, 200)))
+  ({ state } = await call('GET', `/backups/${backup.id}`, operator.token))
+const rewind = { into: 'REPLACE', tenant_id: other.tenant.id, source: { backup_id: backup.id } }
+const restore = await call('POST', '/restores', operator.token, rewind)
+const ofBackups = {
+  ...{ targetId: [target.id], backupId: [backup.id], scheduleId: [schedule.id], restoreId: [restore.id] },
+}
 const ground = {
   url,
   password,
   tokens: { owner, viewer, operator: operator.token },
-  ids: { ...ids, tenantId: [other.tenant.id] },
+  ids: { ...ids, ...ofBackups, tenantId: [other.tenant.id] },
 }
 writeFileSync(file, JSON.stringify(ground, null, 2), { mode: 0o600 })
 process.stdout.write(`${url}\n`)
