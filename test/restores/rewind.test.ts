@@ -8,7 +8,8 @@ import { refusal } from '../backup/backup-desk.ts'
 import { fileOf, storedAt } from '../backup/workspace-files.ts'
 import { fingerprintOf } from '../kit/leaving-workspace.ts'
 import { type TwoWays, ways } from '../kit/two-ways.ts'
-import { type Board, board, contentNames, notCompared, type RestoreDesk, restoreDesk } from './restore-desk.ts'
+import { contentRows } from './comparison.ts'
+import { type Board, board, type RestoreDesk, restoreDesk } from './restore-desk.ts'
 
 let desk: RestoreDesk
 let both: TwoWays
@@ -18,15 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => both.close())
 
-const content = async (tenantId: string) =>
-  Object.fromEntries(
-    await Promise.all(
-      contentNames.map(async (name) => {
-        const without = name === 'automation_rule' ? [...notCompared, 'updated_at'] : notCompared
-        return [name, await desk.rows(tenantId, name, without)] as const
-      }),
-    ),
-  )
+const content = (tenantId: string) => contentRows(desk, tenantId)
 const workspace = async (): Promise<Board> => board(desk, await desk.workspace())
 
 /** Changes, removes and adds something of every kind. */

@@ -2,9 +2,9 @@
 import { existsSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations as ops } from '../../src/core/contract/operations.ts'
-import { workspaceTables } from '../../src/core/contract/tables.ts'
 import { fileOf, storedAt } from '../backup/workspace-files.ts'
 import type { TwoWays } from '../kit/two-ways.ts'
+import { everyRow } from './comparison.ts'
 import { type Board, board, type RestoreDesk, removeByHand, restoreDesk } from './restore-desk.ts'
 
 let desk: RestoreDesk
@@ -17,43 +17,7 @@ afterAll(() => both.close())
 
 const workspace = async (): Promise<Board> => board(desk, await desk.workspace())
 
-/** What differs by design, by table; every other table is compared row by row, with every column that is not named. */
-const differs: Readonly<Record<string, string | readonly string[]>> = {
-  account: ['group_ids', 'worded'],
-  item: ['without_labels', 'without_members', 'without_values', 'without_keys', 'kept_since'],
-  container: ['kept_since'],
-  webhook: ['state'],
-  media: ['loose_since'],
-  account_group: ['member_count'],
-  audit_entry: 'the act itself is told',
-  backup: 'the backup itself is made',
-  bucket_tally: 'counted',
-  item_tally: 'counted',
-  media_tally: 'counted',
-  search_index: 'made anew',
-  restore: 'how it came back',
-  job: 'how it came back',
-  outbox_counter: 'cursors of before are gone',
-  outbox_watermark: 'cursors of before are gone',
-  outbox_event: 'the act itself is told',
-  notification_pending: 'the act itself is told',
-}
-
-/** In no archive, for a reason that tables.ts has. */
-const isInBackups = (name: string) => {
-  const { export: exported, backup } = workspaceTables[name] ?? {}
-  return typeof exported === 'string' || backup !== undefined
-}
-
-async function everything(tenantId: string): Promise<Record<string, string[]>> {
-  const all: Record<string, string[]> = {}
-  for (const name of Object.keys(workspaceTables)) {
-    const without = differs[name]
-    if (typeof without === 'string') continue
-    all[name] = isInBackups(name) ? await desk.rows(tenantId, name, without ?? []) : []
-  }
-  return all
-}
+const everything = (tenantId: string) => everyRow(desk, tenantId)
 
 test('a workspace that was removed by hand comes back as itself, row by row', async () => {
   const mine = await workspace()
