@@ -2,7 +2,6 @@
  * A round trip through everything (Keeping 3): workspaces with boards, comments, files, fields and groups are backed up by a
  * schedule. One is removed by hand in the database and comes back as itself, one is rewound by an hour and that is undone, one
  * stands beside itself as another workspace; the others notice nothing. Every table is named, with what differs by design.
- * 6 workspaces here, 20 with SVC_FAULTS=full.
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
@@ -21,7 +20,7 @@ import {
   restoreDesk,
 } from '../restores/restore-desk.ts'
 
-const count = process.env['SVC_FAULTS'] === 'full' ? 20 : 6
+const count = 20
 
 let desk: RestoreDesk
 let houses: (Board & { readonly file: string })[]
