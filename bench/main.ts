@@ -25,6 +25,7 @@ import { people } from './people.ts'
 import { provisioning } from './provisioning.ts'
 import { pulling } from './pulling.ts'
 import { purging } from './purging.ts'
+import { restoring } from './restoring.ts'
 import { retaining } from './retaining.ts'
 import { scale } from './scale.ts'
 import { drawn, type Line } from './table.ts'
@@ -36,6 +37,7 @@ const parts = {
   cold: coldStart,
   export: onGround(exporting),
   purge: onGround(purging),
+  restores: onGround(restoring),
   retention: onGround(retaining),
   board: boards,
   load: onGround(mixedLoad),

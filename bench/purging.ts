@@ -13,13 +13,12 @@ import { postgresOptions } from '../src/core/kernel/database/address.ts'
 import { recoveryActor } from '../src/core/kernel/values/actor.ts'
 import { fillWorkspace } from './filler.ts'
 import type { Ground } from './ground.ts'
+import { p99, readBuckets, readUntil } from './neighbour.ts'
 import { startDaemon } from './processes.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
 const rows = 1_000_000
 const idleMs = 20_000
-/** Between two reads of the neighbour: about 100 a second. */
-const beatMs = 10
 const allowed = ['AccessShareLock', 'RowShareLock', 'RowExclusiveLock']
 
 export async function purging(ground: Ground): Promise<Line[]> {
@@ -70,32 +69,6 @@ async function purged({ installation }: Ground, tenantId: string): Promise<void>
   let outcome = await repeatPurge(installation, tenantId)
   while (outcome === 'more') outcome = await repeatPurge(installation, tenantId)
   if (outcome !== 'purged') throw new Error(`the purge ended as ${outcome}`)
-}
-
-async function readBuckets(address: string, { collectionId, token }: Ground): Promise<void> {
-  const answer = await fetch(`${address}/api/v1/containers/${collectionId}/buckets`, {
-    headers: { authorization: `Bearer ${token}` },
-  })
-  await answer.arrayBuffer()
-  if (answer.status !== 200) throw new Error(`a read was answered with ${answer.status}`)
-}
-
-/** Reads at each beat, even if the read before it was not answered yet; answers how long each took, in ms. */
-async function readUntil(over: Promise<unknown>, read: () => Promise<void>): Promise<number[]> {
-  const took: Promise<number>[] = []
-  const timed = async () => {
-    const began = performance.now()
-    await read()
-    return performance.now() - began
-  }
-  const beat = setInterval(() => took.push(timed()), beatMs)
-  await over.finally(() => clearInterval(beat))
-  return Promise.all(took)
-}
-
-function p99(figures: readonly number[]): number {
-  const sorted = [...figures].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length * 0.99)] ?? 0
 }
 
 /** Observes the transactions of this process from outside, every few milliseconds. */
