@@ -5,8 +5,8 @@
  *  - a neighbour's reads through a daemon meanwhile;
  *  - a rewind where 1 % of the rows differ, and its undo: for how long the workspace is closed.
  */
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -156,7 +156,10 @@ async function copiedOut(sql: postgres.Sql, tenantId: string, folder: string): P
     const columns = row?.columns ?? ''
     const file = join(folder, table)
     const source = sql.unsafe(`copy (select ${columns} from ${table} where tenant_id = '${tenantId}') to stdout`)
-    await pipeline(await source.readable(), createWriteStream(file))
+    const out = await open(file, 'w')
+    // Not by a pipeline: the driver's stream is not closed when it has ended.
+    for await (const chunk of await source.readable()) await out.write(chunk)
+    await out.close()
     const [counted] = await sql<{ rows: number }[]>`
       select count(*)::int as rows from ${sql(table)} where tenant_id = ${tenantId}`
     files.push({ table, columns, file, rows: counted?.rows ?? 0 })
