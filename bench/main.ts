@@ -14,6 +14,7 @@ import { coldStart } from './cold-start.ts'
 import { commandStart } from './command-start.ts'
 import { deliveries } from './deliveries.ts'
 import { encryption } from './encryption.ts'
+import { erasing } from './erasing.ts'
 import { exporting } from './exporting.ts'
 import { floor } from './floor.ts'
 import { layGround } from './ground.ts'
@@ -39,6 +40,7 @@ const parts = {
   purge: onGround(purging),
   restores: onGround(restoring),
   retention: onGround(retaining),
+  erasure: onGround(erasing),
   board: boards,
   load: onGround(mixedLoad),
   overload: onGround(overload),

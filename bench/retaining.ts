@@ -5,9 +5,10 @@
 import postgres from 'postgres'
 import { runRulesJob } from '../src/core/areas/retention-runs/nightly.ts'
 import { postgresOptions } from '../src/core/kernel/database/address.ts'
-import type { Installation } from '../src/core/kernel/transaction/installation.ts'
 import type { Ground } from './ground.ts'
+import { p99 } from './neighbour.ts'
 import { ceilingLine, type Line } from './table.ts'
+import { timed } from './timed.ts'
 
 const rows = 100_000
 
@@ -24,12 +25,10 @@ export async function retaining(ground: Ground): Promise<Line[]> {
       select (select count(*) from credential where revoked_at < now() - interval '90 days')::int as tokens,
              (select count(*) from outbox_event where occurred_at < now() - interval '5 days')::int as events`
     if (left?.tokens !== 0 || left.events !== 0) throw new Error('the night left rows that were due')
-    const sorted = [...tookMs].sort((a, b) => a - b)
-    const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? 0
     return [
       ceilingLine(
-        `a night of ${rows} records and ${rows} events: a transaction, p99 of ${sorted.length}`,
-        p99,
+        `a night of ${rows} records and ${rows} events: a transaction, p99 of ${tookMs.length}`,
+        p99(tookMs),
         'ms',
         100,
       ),
@@ -52,22 +51,4 @@ async function fill(sql: postgres.Sql, { tenantId, accountId }: Ground): Promise
     select ${tenantId}, uuidv7(interval '-6 days'), '3', n, 'svc.work.item.created.v1', now() - interval '6 days', '{}'
     from generate_series(1, ${rows}) n`
   await sql`analyze`
-}
-
-/** The same installation with clocks that are trusted at once, and the lengths of its transactions. */
-function timed(installation: Installation): { readonly installation: Installation; readonly tookMs: number[] } {
-  const tookMs: number[] = []
-  const config = { ...installation.config, purgeSettleSeconds: 0 }
-  const transaction: Installation['transaction'] = async (...call) => {
-    const began = performance.now()
-    try {
-      return await installation.transaction(...call)
-    } finally {
-      tookMs.push(performance.now() - began)
-    }
-  }
-  return {
-    installation: Object.create(installation, { config: { value: config }, transaction: { value: transaction } }),
-    tookMs,
-  }
 }
