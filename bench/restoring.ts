@@ -184,8 +184,12 @@ async function copiedIn(sql: postgres.Sql, files: readonly Rows[], slug: string)
 /** Ten thousand rows are others than in the backup; they come back, and go again. */
 async function rewound(ground: Ground, sql: postgres.Sql, backupId: string): Promise<Line[]> {
   const { tenantId, installation } = ground
-  const some = sql`(select id from item where tenant_id = ${tenantId} order by id limit ${changed})`
+  const some = sql`(select id from item where tenant_id = ${tenantId} order by id limit ${changed / 2})`
   await sql`update item set title = title || ' changed', version = version + 1 where tenant_id = ${tenantId} and id in ${some}`
+  await sql`
+    insert into item (tenant_id, id, container_id, bucket_id, type, title, rank, created_by)
+    select tenant_id, uuidv7(), container_id, bucket_id, 'TASK', 'new since', rank || 'h' || lpad('', 8, '1'), created_by
+    from item where tenant_id = ${tenantId} and id in ${some}`
   const plan = await planned(ground, { into: 'REPLACE', tenant_id: tenantId, source: { backup_id: backupId } })
   const applying = await applied(ground, plan)
   const { id, result } = applying

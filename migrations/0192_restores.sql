@@ -67,7 +67,7 @@ create table restore_undo (
   tenant_id uuid not null,
   restore_id uuid not null,
   table_name text not null,
-  key jsonb not null, -- an array of the key's values, without tenant_id
+  key text not null, -- a JSON array of the key's values, without tenant_id; as text, because no index serves jsonb under row-level security
   was jsonb, -- the row before; null: there was none
   became text, -- a hash of the row that was written; null: it was removed
   primary key (tenant_id, restore_id, table_name, key),

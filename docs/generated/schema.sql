@@ -2068,7 +2068,7 @@ CREATE TABLE restore_undo (
   tenant_id uuid NOT NULL,
   restore_id uuid NOT NULL,
   table_name text NOT NULL,
-  key jsonb NOT NULL,
+  key text NOT NULL,
   was jsonb,
   became text,
   CONSTRAINT restore_undo_pkey PRIMARY KEY (tenant_id, restore_id, table_name, key),

@@ -116,7 +116,7 @@ test(`${restarts} restarts of two daemons in turn drop nothing, send nothing twi
   expect(to.received.map(({ eventId }) => eventId).toSorted()).toEqual(written.toSorted())
   expect(to.received.filter((got) => !verifies(webhook.secret, got))).toEqual([])
   await to.close()
-}, 600_000)
+}, 1_800_000)
 
 /** Writes all events, a few at a time, for as long as the kills go on. */
 async function writeAll(people: readonly Person[], written: Map<string, string[]>, going: () => boolean) {

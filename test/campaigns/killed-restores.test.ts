@@ -126,7 +126,7 @@ test('killed anywhere, a rewind goes on and is what it would have been, and so i
   }
   expect(await fingerprintOf(both.sql, neighbour.id)).toBe(others)
   expect(await desk.staged()).toEqual([])
-}, 600_000)
+}, 1_800_000)
 
 test('a new workspace that is killed while it fills is there once, and whole', async () => {
   const backup = await desk.backedUp(mine.id)
@@ -146,4 +146,4 @@ test('a new workspace that is killed while it fills is there once, and whole', a
       name,
       (await desk.rows(mine.id, name)).length,
     ])
-}, 600_000)
+}, 1_800_000)

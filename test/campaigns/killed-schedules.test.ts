@@ -66,7 +66,7 @@ test('killed at each step, a run goes on and is one', async () => {
       await runs.removed(schedule)
       await desk.both.sql`delete from backup where schedule_id = ${schedule.id} and state in ('QUEUED', 'RUNNING')`
     }
-}, 600_000)
+}, 1_800_000)
 
 /** Rows alone: what a run is spread over. */
 const manyWorkspaces = () => desk.both.sql`
@@ -89,7 +89,7 @@ test('killed while rules are applied or an archive goes, what stays stays, and w
       expect((await desk.verify(newest!)).state).toBe('SUCCEEDED')
       await runs.removed(schedule)
     }
-}, 600_000)
+}, 1_800_000)
 
 test('killed while archives of a purged workspace go, they are gone in the end, and the journal says it once', async () => {
   const { sql } = desk.both
@@ -109,7 +109,7 @@ test('killed while archives of a purged workspace go, they are gone in the end, 
       await sql`select from journal where workspace_id = ${gone} and action = 'tenant.backups_removed'`,
     ).toHaveLength(1)
   }
-}, 600_000)
+}, 1_800_000)
 
 test('two workers run each due moment once', async () => {
   const other = await bootInstallation(desk.both.daemon.config, { works: false, applicationName: 'svc another' })
@@ -134,4 +134,4 @@ test('two workers run each due moment once', async () => {
   } finally {
     await other.close()
   }
-}, 600_000)
+}, 1_800_000)

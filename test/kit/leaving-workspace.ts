@@ -100,7 +100,7 @@ export async function furnish(
       insert into restore (tenant_id, id, mode, state, job_id, target_id, path, source_tenant_id, source_slug, snapshot_at, origin, product_version, archive_sha256)
       values (${id}, ${restore}, 'REPLACE', 'DONE', ${randomUUIDv7()}, ${randomUUIDv7()}, 'x', ${id}, 'x', now(), 'OWN', '1', 'x')`
     await tx`
-      insert into restore_undo (tenant_id, restore_id, table_name, key) values (${id}, ${restore}, 'label', ${tx.json([randomUUID()])})`
+      insert into restore_undo (tenant_id, restore_id, table_name, key) values (${id}, ${restore}, 'label', ${JSON.stringify([randomUUID()])})`
     await tx`insert into outbox_watermark (tenant_id, tx) values (${id}, '3')`
     await tx`insert into ai_choice (tenant_id, model_id) values (${id}, ${randomUUIDv7()})`
     await tx`insert into ai_usage (tenant_id, day, tokens) values (${id}, now(), 47)`

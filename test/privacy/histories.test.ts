@@ -1,17 +1,20 @@
 /**
- * Random histories of erasures, holds, releases, rewinds and archives that are read: no erased person is anywhere, and nothing that a
- * hold keeps is lost. Keeping 9.
+ * Random histories of erasures, holds, releases, recoveries, rewinds from a backup and their undo: no erased person is anywhere, and
+ * nothing that a hold keeps is lost. Keeping 9.
  *
  *     SVC_FAULTS=full vitest run test/privacy/histories.test.ts    200 histories instead of 4
  */
 import { randomUUIDv7 } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { backupTenantJob } from '../../src/core/areas/backup/backups/job.ts'
 import { beginErasure } from '../../src/core/areas/privacy/erasing/begin.ts'
 import { eraseAgain } from '../../src/core/areas/privacy/erasing/job.ts'
 import { repeatSteps } from '../../src/core/areas/recovery/apply.ts'
 import { planReconciliation, readLedgers } from '../../src/core/areas/recovery/reconcile.ts'
+import { restoreJob } from '../../src/core/areas/restores/restore-job.ts'
 import { placeHold, releaseHold } from '../../src/core/areas/retention/hold.ts'
+import { operations as ops } from '../../src/core/contract/operations.ts'
 import type { Choices } from '../../src/core/contract/privacy/requests.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
 import { keep, takeBack } from '../kit/rewinding.ts'
@@ -29,7 +32,19 @@ beforeAll(async () => {
 afterAll(() => house.close())
 
 const act = fc.record({
-  name: fc.constantFrom('erase', 'begin', 'hold', 'hold', 'release', 'work', 'keep', 'rewind'),
+  name: fc.constantFrom(
+    'erase',
+    'begin',
+    'hold',
+    'hold',
+    'release',
+    'work',
+    'keep',
+    'recover',
+    'rewind',
+    'rewind',
+    'undo',
+  ),
   which: fc.nat(people - 1),
   reach: fc.constantFrom('ACCOUNT', 'CONTAINER', 'TENANT'),
 })
@@ -100,7 +115,11 @@ async function perform({ name, which, reach }: Act, all: readonly One[], model: 
       return house.runJobs()
     case 'keep':
       return keep(sql, 'kept')
-    case 'rewind': {
+    case 'rewind':
+      return rewind()
+    case 'undo':
+      return undo()
+    case 'recover': {
       await takeBack(sql, 'kept')
       const { desired } = await readLedgers(two.installation)
       const steps = await planReconciliation(two.installation, desired)
@@ -117,6 +136,48 @@ async function perform({ name, which, reach }: Act, all: readonly One[], model: 
       }
     }
   }
+}
+
+let targetId: string
+let backupId: string
+
+async function backUp(): Promise<void> {
+  const { two, tenantId } = house
+  targetId ??= (
+    await two.call('recovery', ops.createBackupTarget, {
+      body: { name: 'disk', kind: 'LOCAL', config: { path: 'disk' } },
+    })
+  ).id
+  const asked = await two.call('recovery', ops.createBackup, { body: { tenant_id: tenantId, target_id: targetId } })
+  await backupTenantJob.run(two.installation, { tenantId, jobId: asked.job_id })
+  backupId = asked.id
+}
+
+/** Brings the content of the backup back; nothing else is under way. */
+async function rewind(): Promise<void> {
+  const { two, tenantId } = house
+  const body = { into: 'REPLACE' as const, tenant_id: tenantId, source: { backup_id: backupId } }
+  const { id, job_id } = await two.call('recovery', ops.createRestore, { body })
+  await restoreJob.run(two.installation, { tenantId, jobId: job_id })
+  const { plan } = await two.call('recovery', ops.getRestore, { restoreId: id })
+  const applying = await two.call('recovery', ops.applyRestore, {
+    restoreId: id,
+    body: { plan_hash: plan?.hash ?? '' },
+  })
+  await restoreJob.run(two.installation, { tenantId, jobId: applying.job_id })
+  expect((await two.call('recovery', ops.getRestore, { restoreId: id })).state).toBe('DONE')
+}
+
+/** Takes the last rewind back, where that can still be done. */
+async function undo(): Promise<void> {
+  const { two, tenantId, sql } = house
+  const [last] = await sql<{ id: string }[]>`
+    select id from restore where tenant_id = ${tenantId} and state = 'DONE' and undo_until > now() order by id desc limit 1`
+  if (!last) return
+  const body = { edited_since: 'REPLACE' as const }
+  const { job_id } = await two.call('recovery', ops.undoRestore, { restoreId: last.id, body })
+  await restoreJob.run(two.installation, { tenantId, jobId: job_id })
+  expect((await two.call('recovery', ops.getRestore, { restoreId: last.id })).state).toBe('UNDONE')
 }
 
 async function placesWith(word: string): Promise<string[]> {
@@ -157,6 +218,7 @@ test('no erased person comes back, and nothing held is lost', async () => {
     fc.asyncProperty(fc.array(act, { minLength: 3, maxLength: 9 }), async (acts) => {
       const all = await Promise.all(Array.from({ length: people }, (_, n) => plant(n)))
       const model: Model = { erased: new Set(), known: new Map(), holds: new Map() }
+      await backUp()
       await keep(house.sql, 'kept')
       const copies = new Map<string, number>()
       for (const one of acts) {

@@ -131,7 +131,7 @@ async function end(work: RestoreWork, tables: readonly ContentTable[], media: nu
 async function switchRulesOff({ tx }: Ctx, { tenantId, restoreId }: RestoreWork): Promise<void> {
   void tx`
     insert into restore_undo (tenant_id, restore_id, table_name, key, was, became)
-    select r.tenant_id, ${restoreId}, 'automation_rule', jsonb_build_array(r.id), to_jsonb(r), (r.version + 1)::text from automation_rule r
+    select r.tenant_id, ${restoreId}, 'automation_rule', jsonb_build_array(r.id)::text, to_jsonb(r), (r.version + 1)::text from automation_rule r
     where r.tenant_id = ${tenantId} and r.enabled
     on conflict do nothing`
   await tx`

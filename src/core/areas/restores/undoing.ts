@@ -174,7 +174,9 @@ async function compareKept(
 function keptText(restoreId: string, table: ContentTable): string {
   const key = table.key.map(({ name }) => name)
   const [first = 'id'] = key
-  const values = table.key.map(({ name, type }, at) => `(u.key ->> ${at})::${type} as ${quoted(name)}`).join(', ')
+  const values = table.key
+    .map(({ name, type }, at) => `(u.key::jsonb ->> ${at})::${type} as ${quoted(name)}`)
+    .join(', ')
   const parent = table.parent ? `u.was ->> '${table.parent}'` : 'null::text'
   const order = table.parent ? `order by coalesce(k.parent, t.${quoted(table.parent)}::text) is not null` : ''
   return `

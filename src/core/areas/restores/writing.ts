@@ -96,7 +96,7 @@ async function keepAsWere(ctx: Ctx, writing: Writing, table: ContentTable, range
   const key = keyOf(table)
   await ctx.tx.text(
     `insert into restore_undo (tenant_id, restore_id, table_name, key, was, became)
-     select $1, $4, $5, jsonb_build_array(${listed(key, 'd')}), to_jsonb(t), ${becomes(table)}
+     select $1, $4, $5, jsonb_build_array(${listed(key, 'd')})::text, to_jsonb(t), ${becomes(table)}
      from ${stagedChanges(restoreId, table.table)} d
      left join ${quoted(table.table)} t on t.tenant_id = $1 and ${sameKey(key, 't', 'd')}
      left join ${stagedRows(restoreId, table.table)} s on s.tenant_id = $1 and ${sameKey(key, 's', 'd')}
@@ -267,7 +267,10 @@ function removalText(writing: Writing, table: ContentTable, which: string): stri
     on conflict (tenant_id, media_id) do update set due_at = greatest(media_removal.due_at, excluded.due_at)`
 }
 
-/** What stays although it was put aside gets its place again, if nobody has it now. */
+/**
+ * What stays although it was put aside gets its place again, if nobody has it now. Each row that was kept is looked up by the whole
+ * key: joined, all that was kept would be read for each.
+ */
 async function putBack(writing: Writing, table: ContentTable): Promise<void> {
   const { place } = table
   if (!place || writing.isUndo) return
@@ -276,10 +279,16 @@ async function putBack(writing: Writing, table: ContentTable): Promise<void> {
   for (const range of await rangesOf(writing, table, "'D'"))
     await writing.step((ctx) =>
       ctx.tx.text(
-        `update ${quoted(table.table)} t set ${aside} = u.was ->> '${place.aside}'
-         from ${stagedChanges(writing.restoreId, table.table)} d
-         join restore_undo u on u.tenant_id = $1 and u.restore_id = $4 and u.table_name = $5 and u.key = jsonb_build_array(${listed(key, 'd')})
-         where d.tenant_id = $1 and d.n between $2 and $3 and d.op = 'D' and t.tenant_id = $1 and ${sameKey(key, 't', 'd')}
+        `with d as materialized (
+           select ${listed(key, 'c')}, jsonb_build_array(${listed(key, 'c')})::text as kept_as
+           from ${stagedChanges(writing.restoreId, table.table)} c
+           join ${quoted(table.table)} t on t.tenant_id = $1 and ${sameKey(key, 't', 'c')}
+           where c.tenant_id = $1 and c.n between $2 and $3 and c.op = 'D')
+         update ${quoted(table.table)} t set ${aside} = u.was ->> '${place.aside}'
+         from d cross join lateral (
+           select k.was from restore_undo k
+           where k.tenant_id = $1 and k.restore_id = $4 and k.table_name = $5 and k.key = d.kept_as offset 0) u
+         where t.tenant_id = $1 and ${sameKey(key, 't', 'd')}
            and not exists (
              select from ${quoted(table.table)} o where o.tenant_id = $1 and o.id <> t.id
                and ${place.within
