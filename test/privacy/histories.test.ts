@@ -242,4 +242,4 @@ test('no erased person comes back, and nothing held is lost', async () => {
     }),
     { numRuns: histories, endOnFailure: true },
   )
-}, 900_000)
+}, 3_600_000)
