@@ -218,6 +218,7 @@ describe('the operator’s own list', () => {
       status: 503,
       params: { reason: 'missing' },
     })
+    await expect(check('another good one of mine')).rejects.toMatchObject({ code: 'auth.blocklist_unusable' })
     expect((await enter(password)).access_token).toMatch(/^svcs_/)
   })
 
