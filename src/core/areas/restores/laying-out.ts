@@ -58,7 +58,7 @@ function load(work: RestoreWork, laying: Laying, shape: readonly LoadedTable[]):
     return inStaging(installation, async (client) => {
       await dropStaged(client, restoreId)
       const prefix = rowsPrefix(restoreId)
-      const loader = new Loader(client, stagingSchema, tenantId, { prefix, rewrite: laying.rewrite })
+      const loader = new Loader(client, stagingSchema, tenantId, { prefix, rewrite: laying.rewrite, isDigested: false })
       await loader.make(tables)
       const loaded: Loaded[] = []
       let done = 0

@@ -30,25 +30,36 @@ export interface Loaded {
   readonly digest: RowsDigest
 }
 
+interface LoaderOptions {
+  readonly prefix?: string
+  readonly rewrite?: Rewrite | undefined
+  readonly isDigested?: boolean
+}
+
 export class Loader {
   private readonly client: Client
   private readonly schema: string
   private readonly tenantId: string
   private readonly prefix: string
   private readonly rewrite: Rewrite | undefined
+  private readonly isDigested: boolean
 
-  /** `prefix` of the tables' names, where the schema has those of several. `rewrite`: what becomes of each value. */
+  /**
+   * `prefix` of the tables' names, where the schema has those of several. `rewrite`: what becomes of each value. `isDigested`: whether
+   * the rows are compared with what is written out again; else they are counted.
+   */
   constructor(
     client: Client,
     schema: string,
     tenantId: string,
-    { prefix = '', rewrite }: { readonly prefix?: string; readonly rewrite?: Rewrite | undefined } = {},
+    { prefix = '', rewrite, isDigested = true }: LoaderOptions = {},
   ) {
     this.client = client
     this.schema = schema
     this.tenantId = tenantId
     this.prefix = prefix
     this.rewrite = rewrite
+    this.isDigested = isDigested
   }
 
   private place(table: string): string {
@@ -75,16 +86,18 @@ export class Loader {
     const owned = table.owner === 'tenant_id' ? [table.owner] : []
     const into = `copy ${this.place(table.table)} (${listed([...owned, ...columns.map(({ name }) => name)])}) from stdin`
     const prefix = owned.length > 0 ? `${this.tenantId}\t` : ''
-    const { rewrite } = this
+    const { rewrite, isDigested } = this
     const { value: firstLine } = first
+    const read = readerOf(names, table)
     async function* chunks(): AsyncGenerator<Buffer> {
       let rows: string[] = []
       let length = 0
       for (let line: Buffer | undefined = firstLine; line; ) {
-        const cells = cellsOf(line, names, table)
-        digest.add(Buffer.from(lineOf(cells)))
-        const values = rewrite ? cells.map((cell) => ({ ...cell, raw: rewrite(table, cell) })) : cells
-        const row = `${prefix}${values.map(({ raw, type }) => copiedCell(raw, type)).join('\t')}\n`
+        const { cells, kept } = read(line)
+        if (isDigested) digest.add(kept())
+        else digest.count += 1
+        const values = cells.map((cell) => copiedCell(rewrite ? rewrite(table, cell) : cell.raw, cell.type))
+        const row = `${prefix}${values.join('\t')}\n`
         rows.push(row)
         length += row.length
         if (length > chunkBytes) {
@@ -147,18 +160,31 @@ export interface RawCell {
   readonly type: string
 }
 
-/** Of the columns that both know. Every line of an entity has the members of its first one. */
-function cellsOf(line: Buffer, names: readonly string[], { columns }: LoadedTable): RawCell[] {
-  const members = membersOf(line.toString('utf8'))
-  if (members.length !== names.length) return invalid('line')
-  return members.flatMap(([name, raw], at) => {
-    if (name !== names[at]) return invalid('line')
-    const column = columns.find((one) => one.name === name)
-    return column ? [{ name, raw, type: column.type }] : []
-  })
+interface ReadLine {
+  /** Of the columns that both know. */
+  readonly cells: readonly RawCell[]
+  /** The line as it would be without the others. */
+  kept(): Buffer
 }
 
-/** The line as it would be without the columns that are left out. */
+/** Takes lines of an entity apart. Every line has the members of its first one, `names`; so what each is, is asked once. */
+function readerOf(names: readonly string[], { columns }: LoadedTable): (line: Buffer) => ReadLine {
+  const types = names.map((name) => columns.find((column) => column.name === name)?.type)
+  const isWhole = !types.includes(undefined)
+  return (line) => {
+    const members = membersOf(line.toString('utf8'))
+    if (members.length !== names.length) return invalid('line')
+    const cells: RawCell[] = []
+    for (let at = 0; at < members.length; at += 1) {
+      const [name = '', raw = ''] = members[at] ?? []
+      if (name !== names[at]) return invalid('line')
+      const type = types[at]
+      if (type !== undefined) cells.push({ name, raw, type })
+    }
+    return { cells, kept: () => (isWhole ? line : Buffer.from(lineOf(cells))) }
+  }
+}
+
 const lineOf = (cells: readonly RawCell[]) =>
   `{${cells.map(({ name, raw }) => `${JSON.stringify(name)}:${raw}`).join(',')}}`
 
