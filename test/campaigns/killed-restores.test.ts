@@ -13,14 +13,8 @@ import { fingerprintOf } from '../kit/leaving-workspace.ts'
 import { bareEnvironment } from '../kit/processes.ts'
 import { databaseEnv } from '../kit/svc.ts'
 import type { TwoWays } from '../kit/two-ways.ts'
-import {
-  type Board,
-  board,
-  contentNames,
-  notCompared,
-  type RestoreDesk,
-  restoreDesk,
-} from '../restores/restore-desk.ts'
+import { contentRows } from '../restores/comparison.ts'
+import { type Board, board, type RestoreDesk, restoreDesk } from '../restores/restore-desk.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const rows = isFull ? 20_000 : 3_000
@@ -70,16 +64,7 @@ async function goOn(restore: Restore): Promise<Restore> {
   return desk.look(restore.id)
 }
 
-const content = async (tenantId: string) => {
-  const found: Record<string, string[]> = {}
-  for (const name of contentNames)
-    found[name] = await desk.rows(
-      tenantId,
-      name,
-      name === 'automation_rule' ? [...notCompared, 'updated_at'] : notCompared,
-    )
-  return found
-}
+const content = (tenantId: string) => contentRows(desk, tenantId)
 const isClosed = async () =>
   (await both.sql`select from tenant where id = ${mine.id} and restoring_at is not null`).length === 1
 const told = async () =>

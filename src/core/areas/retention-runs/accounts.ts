@@ -6,8 +6,8 @@ import { Choices } from '../../contract/privacy/requests.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { beginErasure } from '../privacy/erasing/begin.ts'
+import { isAccountHeld } from '../privacy/erasing/place.ts'
 import { doomedBy } from '../retention-rules/doomed.ts'
-import { isAccountHeld } from './held.ts'
 import type { Taken } from './taken.ts'
 
 /** Each is some statements, in one transaction. */
@@ -19,17 +19,18 @@ const keep = Choices.parse({})
 /** Begins the erasure of some, whose end is the work of its own job (areas/privacy/erasing). The run is locked. */
 export async function takeAccounts(ctx: Ctx, tenantId: string, before: string, size: number): Promise<Taken> {
   const { tx } = ctx
-  const due = await tx<{ id: string; is_held: boolean }[]>`
-    select d.id, ${isAccountHeld(tx, tenantId, tx.part`d.id`)} as is_held from (${doomedBy(tx, tenantId, 'ACCOUNTS', tx.part`${before}::timestamptz`)}) d
-    order by d.at, d.id limit ${mostLookedAt}`
+  const doomed = doomedBy(tx, tenantId, 'ACCOUNTS', tx.part`${before}::timestamptz`)
+  const isHeld = isAccountHeld(tenantId, tx.part`d.id`)
+  const due = await tx<{ id: string }[]>`
+    select d.id from (${doomed}) d where not ${isHeld} order by d.at, d.id limit ${mostLookedAt}`
   const most = Math.min(size, mostAtOnce)
   let removed = 0
-  for (const { id: accountId, is_held } of due) {
-    if (is_held) continue
-    if (removed === most) break
+  for (const { id: accountId } of due) {
+    if (removed === most) return { removed, held: 0, isMore: true }
     if (await begins(ctx, tenantId, accountId)) removed += 1
   }
-  return { removed, held: due.filter(({ is_held }) => is_held).length, isMore: removed === most }
+  const [kept] = await tx<{ count: number }[]>`select count(*)::int as count from (${doomed}) d where ${isHeld}`
+  return { removed, held: kept?.count ?? 0, isMore: false }
 }
 
 /** Whether it begins: who must stay, because there is no other OWNER or operator, stays. */

@@ -3,8 +3,8 @@
  * any more whose they were. Those of an account that a legal hold covers stay. Spec: Keeping, 4, REQUESTS.
  */
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { isAccountHeld } from '../privacy/erasing/place.ts'
 import { doomedBy } from '../retention-rules/doomed.ts'
-import { isAccountHeld } from './held.ts'
 import type { Taken } from './taken.ts'
 
 /** Shrinks as many as named, at most. The run is locked: nobody else does now. */
@@ -13,7 +13,7 @@ export async function takeRequests(ctx: Ctx, tenantId: string, before: string, s
   const doomed = doomedBy(tx, tenantId, 'REQUESTS', tx.part`${before}::timestamptz`)
   const due = await tx<{ id: string }[]>`
     select d.id from (${doomed}) d join privacy_request r on r.tenant_id = ${tenantId} and r.id = d.id
-    where not ${isAccountHeld(tx, tenantId, tx.part`r.account_id`)} order by d.at, d.id limit ${size}`
+    where not ${isAccountHeld(tenantId, tx.part`r.account_id`)} order by d.at, d.id limit ${size}`
   const ids = tx.list(due.map(({ id }) => id))
   void tx`delete from privacy_mention where tenant_id = ${tenantId} and request_id in ${ids}`
   void tx`delete from privacy_search where tenant_id = ${tenantId} and request_id in ${ids}`

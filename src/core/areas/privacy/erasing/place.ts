@@ -42,7 +42,8 @@ export const heldIn =
       ${item ? part`or ${isHeldByItem(tx, tenantId, item)}` : part``}
       ${container ? part`or ${isHeldByContainer(tenantId, container)}` : part``})`
 
-const isAccountHeld = (tenantId: string, accountId: Part): Part => part`exists (
+/** Whether a hold in force covers the whole account. */
+export const isAccountHeld = (tenantId: string, accountId: Part): Part => part`exists (
   select from legal_hold l where l.tenant_id = ${tenantId} and l.released_at is null
     and (l.scope_kind = 'TENANT' or l.scope_kind = 'ACCOUNT' and l.scope_id = ${accountId}))`
 
