@@ -97,6 +97,28 @@ test('an erasure behind a rewind ends what can be undone; one between plan and a
   expect((await placesIn(mine.id)).filter((name) => name !== 'restore_undo')).toEqual([])
 })
 
+test('an erasure between the cleaning of staging and the closing of the workspace is repeated as well', async () => {
+  await both.sql`update item set title = 'since', description = null where id in ${both.sql([...mine.items])}`
+  const planned = await desk.rewindTo(backup)
+  const { installation } = both
+  let isCleaned = false
+  let isErased = false
+  // The first transaction behind the cleaning that is of no workspace closes this one.
+  const transaction: typeof installation.transaction = async (actor, options, work) => {
+    if (isCleaned && !isErased && options.tenantId === undefined) {
+      isErased = true
+      await erase()
+    }
+    const done = await installation.transaction(actor, options, work)
+    isCleaned ||= options.tenantId !== undefined && options.readOnly !== true
+    return done
+  }
+  const by: typeof installation = Object.create(installation, { transaction: { value: transaction } })
+  expect((await desk.apply(planned, 'recovery', by)).state).toBe('DONE')
+  expect(isErased).toBe(true)
+  expect((await placesIn(mine.id)).filter((name) => name !== 'restore_undo')).toEqual([])
+})
+
 test('an undo that was asked before the erasure is erased as well', async () => {
   const { sql } = both
   await sql`update item set title = ${`${canary} again`}, description = ${canary} where id = ${mine.items[0] ?? ''}`
