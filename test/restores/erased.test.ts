@@ -161,6 +161,24 @@ test('a workspace that is gone comes back without the person, also where the led
   expect(await placesIn(mine.id)).toEqual([])
 })
 
+test('what a legal hold keeps of the person is kept when the workspace comes back, and nothing else is', async () => {
+  await both.sql`
+    insert into legal_hold (tenant_id, id, scope_kind, scope_id, reason, placed_by)
+    values (${mine.id}, ${randomUUIDv7()}, 'ACCOUNT', ${personId}, 'a case', ${mine.ownerId})`
+  await both.sql`delete from erasure_held where tenant_id = ${mine.id}`
+  await both.sql`delete from erasure where tenant_id = ${mine.id}`
+  const held = await desk.backedUp(mine.id)
+  await erase()
+  expect(await placesIn(mine.id)).toEqual(['erasure_held'])
+  await removeByHand(both.sql, mine.id)
+  const source = { target_id: desk.targetId, path: held.path ?? '' }
+  expect((await desk.apply(await desk.plan({ into: 'ITSELF', source }))).state).toBe('DONE')
+  expect(await placesIn(mine.id)).toEqual(['erasure_held'])
+  const [copy] = await both.sql`
+    select body ->> 'display_name' as name from erasure_held where tenant_id = ${mine.id} and place = 'account'`
+  expect(copy).toEqual({ name: canary })
+})
+
 test('a list beside the archive that somebody changed is refused', async () => {
   await erase()
   const file = desk.at(`tenants/${mine.id}/erasures.json`)

@@ -59,7 +59,9 @@ export async function readFacts(
     if (act.act === 'hold.placed') held.add(act.tenant_id)
     if (!isObligationOf('erasures', act)) continue
     const erased = { accountId: act.account_id, at, choices: choicesOf(act) }
-    found.set(act.tenant_id, [...(found.get(act.tenant_id) ?? []), erased])
+    const ofTenant = found.get(act.tenant_id)
+    if (ofTenant) ofTenant.push(erased)
+    else found.set(act.tenant_id, [erased])
   }
   return {
     erased: (tenantId) => onceEach(found.get(tenantId) ?? []),

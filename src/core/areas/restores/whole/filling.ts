@@ -19,17 +19,17 @@ import { repeatSteps } from '../../recovery/apply.ts'
 import { planReconciliation, readLedgers } from '../../recovery/reconcile.ts'
 import { endCursors, open, recount } from '../closing.ts'
 import { longSeconds } from '../difference.ts'
-import { type LaidOut, layOut } from '../laying-out.ts'
+import type { LaidOut } from '../laying-out.ts'
 import { bringBytes, type ComingFile } from '../media-back.ts'
 import { listed } from '../sql.ts'
 import { type RestoreWork, step } from '../work.ts'
 import { inviteOwner } from './owner.ts'
-import { cleanWhole, ofWhole } from './planning.ts'
+import { cleanWhole, layOutWhole } from './planning.ts'
 import { takenOf } from './taken.ts'
 
 /** Refuses archive.invalid, backup.target_failed, restore.workspace_present, admin.slug_taken: before anything is there. */
 export async function fillWhole(work: RestoreWork): Promise<void> {
-  const laid = await layOut(work, ofWhole(work))
+  const laid = await layOutWhole(work)
   await step(work, (ctx) => cleanWhole(ctx, work, laid))
   failpoint('restore.ready')
   await makeTenant(work)

@@ -13,15 +13,26 @@ import { newIds, rewriteIds } from './new-ids.ts'
 import { bringsWaysIn, takenOf } from './taken.ts'
 
 /** How the archive of a whole workspace is laid out. */
-export function ofWhole({ row, restoreId, tenantId }: RestoreWork): Laying {
+function ofWhole({ row, restoreId, tenantId }: RestoreWork): Laying {
   const tables = takenOf(row)
   if (row.mode === 'ITSELF') return { tables, compared: () => [] }
   return { tables, compared: () => [], rewrite: rewriteIds(newIds(restoreId, row.source_tenant_id, tenantId)) }
 }
 
+/** Where erasures that are repeated put their own row, and what a hold keeps, though the archive has no row of these. */
+const ofErasures = ['erasure', 'erasure_held']
+
+/** Lays the archive out, or finds it. Refuses archive.invalid, archive.path_refused, backup.target_failed. */
+export async function layOutWhole(work: RestoreWork): Promise<LaidOut> {
+  const { shape, staged } = await layOut(work, ofWhole(work))
+  const empty = shape.filter(({ table }) => ofErasures.includes(table) && staged[table]?.length === 0)
+  const whole = empty.map(({ table, columns }) => [table, columns.map(({ name }) => name)] as const)
+  return { shape, staged: { ...staged, ...Object.fromEntries(whole) } }
+}
+
 /** Refuses archive.invalid, archive.path_refused, backup.target_failed. */
 export async function planWhole(work: RestoreWork): Promise<PlanFacts> {
-  const laid = await layOut(work, ofWhole(work))
+  const laid = await layOutWhole(work)
   const dropped = await step(work, (ctx) => cleanWhole(ctx, work, laid))
   return step(work, (ctx) => plan(ctx, work, laid, dropped))
 }
