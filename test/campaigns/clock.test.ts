@@ -16,12 +16,11 @@ import { endInvitation } from '../../src/core/areas/auth/sign-in/jobs.ts'
 import { endPasswordOpening, purgeTenant } from '../../src/core/areas/tenants/jobs.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { hashToken, mintToken } from '../../src/core/kernel/values/token.ts'
-import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
-import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
-import { type FakeTime, fakeTime, hasFakeTime } from '../kit/fake-time.ts'
-import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { type ClockedInstallation, clockedInstallation } from '../kit/clocked-installation.ts'
+import type { SpawnedDaemon } from '../kit/daemon.ts'
+import { type FakeTime, hasFakeTime } from '../kit/fake-time.ts'
+import { password, type TestInstallation } from '../kit/installation.ts'
 import { storedPassword } from '../kit/people.ts'
-import { fillTemplate } from '../kit/template.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const leaving = isFull ? 20 : 5
@@ -30,8 +29,8 @@ const elseMs = isFull ? 30_000 : 3_000
 
 if (!hasFakeTime) process.stderr.write('\nNot shown: libfaketime is not installed (apt-get install faketime).\n')
 
+let clocked: ClockedInstallation
 let time: FakeTime
-let cluster: OwnCluster
 let own: TestInstallation
 let daemon: SpawnedDaemon
 let sql: postgres.Sql
@@ -45,31 +44,15 @@ let tenants: readonly string[]
 
 beforeAll(async () => {
   if (!hasFakeTime) return
-  time = fakeTime()
-  cluster = await ownCluster({ fsync: 'off' }, { env: time.single })
-  await cluster.superuser.unsafe('create role svc_owner login createrole; create role svc_daemon login noinherit')
-  await cluster.superuser.unsafe('create database svc owner svc_owner')
-  const at = (user: string) => ({ ...cluster.address(user), database: 'svc' })
-  await fillTemplate(at('svc_owner'), at('svc_daemon'))
-  const { default: open } = await import('postgres')
-  const { postgresOptions } = await import('../../src/core/kernel/database/address.ts')
-  sql = open({ ...postgresOptions(at('postgres')), max: 2, onnotice: () => undefined })
-  own = await testInstallation({ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql } })
+  clocked = await clockedInstallation()
+  ;({ time, own, sql } = clocked)
   admin = await operator()
   tenants = await Promise.all(Array.from({ length: leaving }, leave))
-  daemon = await spawnDaemon({ ...own.env, ...time.threaded, SVC_PORT: '0', SVC_LOG_LEVEL: 'error' })
-  expect(daemon.address, daemon.stderr()).not.toBe('')
+  daemon = await clocked.daemon()
 }, 120_000)
 
 afterAll(async () => {
-  if (!hasFakeTime) return
-  time.set('+0')
-  daemon.process.kill('SIGTERM')
-  await daemon.ended
-  await own.close()
-  await sql.end({ timeout: 1 })
-  await cluster.remove()
-  time.remove()
+  if (hasFakeTime) await clocked.close()
 })
 
 async function operator() {

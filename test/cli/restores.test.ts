@@ -1,4 +1,7 @@
 /** `svc tenants rewind` and `svc restores`: planned, applied and taken back, at the database; and what they say. */
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { plantToken } from '../kit/accounts.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
@@ -96,6 +99,40 @@ test('a restore is prepared, shown, applied and undone by its id', async () => {
   const body = { into: 'NEW', source: { backup_id: await backupId() }, new: fresh }
   const { status, json } = await daemon.call('POST', '/api/v1/restores', { token: operator.token, body, headers })
   expect([status, json.code]).toEqual([409, 'admin.multi_mode_required'])
+})
+
+test('an archive of an installation that is lost, keyring and all, comes back with the identity of a recipient', async () => {
+  const identity = await generateIdentity()
+  const recipient = await identityToRecipient(identity)
+  const made = await svc('backups', 'create', 'acme', '--target', 'disk', '--recipient', recipient, '--wait', '--json')
+  const { path } = JSON.parse(made.stdout) as { path: string }
+  const other = await testDaemon({ config: { mode: 'multi' } })
+  try {
+    cpSync(join(daemon.config.backupDir, 'disk'), join(other.config.backupDir, 'disk'), { recursive: true })
+    const env = { ...databaseEnv(other.config), SVC_MODE: 'multi' }
+    const there = (...args: string[]) => home.svc([...args, '--recovery', '--while-serving'], { env })
+    await there('backup-targets', 'add', 'disk', '--kind', 'local', '--path', 'disk')
+    const file = home.secretFile('key.txt', `# of the safe\n${identity}\n`)
+    const fresh = ['--new', 'acme-again', '--name', 'Acme', '--owner', 'ada@acme.example']
+    const create = (...more: string[]) =>
+      there('restores', 'create', '--target', 'disk', '--path', path, ...fresh, ...more)
+    const unsigned = await create('--identity-file', file)
+    expect([unsigned.code, unsigned.stderr]).toEqual([2, expect.stringContaining('(unsigned)')])
+    // Keys are named by the day: the other keyring has one of the same name.
+    const keyless = await create('--accept-foreign')
+    expect([keyless.code, keyless.stderr]).toEqual([8, expect.stringContaining('--identity-file')])
+
+    const planned = await create('--accept-foreign', '--identity-file', file)
+    expect([planned.code, planned.stderr]).toEqual([0, expect.stringContaining('Nothing was changed.')])
+    const [, id = '', hash = ''] = /restores apply (\S+) --plan ([0-9a-f]{16})/.exec(planned.stderr) ?? []
+    const done = await there('restores', 'apply', id, '--plan', hash)
+    expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/state +DONE\n/)])
+    const names = ({ db }: TestDaemon) => db.sql`select name from container where name <> 'damaged' order by name`
+    expect(await names(other)).toEqual(await names(daemon))
+    expect(await other.db.sql`select from sealed_value where kind = 'restore.identity'`).toHaveLength(0)
+  } finally {
+    await other.close()
+  }
 })
 
 async function backupId(): Promise<string> {

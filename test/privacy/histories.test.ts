@@ -1,6 +1,6 @@
 /**
- * Random histories of erasures, holds, releases, recoveries, rewinds from a backup and their undo: no erased person is anywhere, and
- * nothing that a hold keeps is lost. Keeping 9.
+ * Random histories of erasures, holds, releases, accesses, recoveries, rewinds from a backup and their undo: no erased person is
+ * anywhere, nobody is in the package of another, and nothing that a hold keeps is lost. Keeping 9.
  *
  *     SVC_FAULTS=full vitest run test/privacy/histories.test.ts    200 histories instead of 4
  */
@@ -17,7 +17,9 @@ import { placeHold, releaseHold } from '../../src/core/areas/retention/hold.ts'
 import { operations as ops } from '../../src/core/contract/operations.ts'
 import type { Choices } from '../../src/core/contract/privacy/requests.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
+import type { Person } from '../kit/people.ts'
 import { keep, takeBack } from '../kit/rewinding.ts'
+import { entriesOf, fetchPackage } from './package-reader.ts'
 import { type PrivacyHouse, privacyHouse } from './privacy-kit.ts'
 
 const histories = process.env['SVC_FAULTS'] === 'full' ? 200 : 4
@@ -44,14 +46,14 @@ const act = fc.record({
     'rewind',
     'rewind',
     'undo',
+    'access',
   ),
   which: fc.nat(people - 1),
   reach: fc.constantFrom('ACCOUNT', 'CONTAINER', 'TENANT'),
 })
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
 
-interface One {
-  readonly accountId: string
+interface One extends Person {
   readonly word: string
 }
 
@@ -71,14 +73,24 @@ const choices: Choices = { texts: 'REDACT', files: 'KEEP', mentions: [] }
 
 async function plant(n: number): Promise<One> {
   const word = `Bilby${n}x${randomUUIDv7().slice(-6)}`
-  const { accountId, ...token } = await house.member()
-  await house.sql`update account set display_name = ${word}, worded = null where id = ${accountId}`
-  const made = await house.call({ accountId, ...token }, 'POST', '/items', {
-    container_id: collectionId,
-    title: `${word} wrote`,
-  })
+  const somebody = await house.member()
+  await house.sql`update account set display_name = ${word}, worded = null where id = ${somebody.accountId}`
+  const made = await house.call(somebody, 'POST', '/items', { container_id: collectionId, title: `${word} wrote` })
   expect(made.status).toBe(201)
-  return { accountId, word }
+  return { ...somebody, word }
+}
+
+/** Asks for a package, and looks for the others in it. */
+async function access(one: One, all: readonly One[]): Promise<void> {
+  const opened = await house.proven(one, 'POST', '/privacy/requests', { kind: 'ACCESS' })
+  expect([opened.status, opened.text]).toEqual([201, expect.anything()])
+  const decided = await house.patch(house.owner, opened.json.id, { decision: 'GRANTED' }, true)
+  expect([decided.status, decided.text]).toEqual([200, expect.anything()])
+  await house.runJobs()
+  const { status, bytes } = await fetchPackage(house, one, opened.json.id)
+  expect(status).toBe(200)
+  const text = [...entriesOf(bytes).values()].map(String).join('\n')
+  expect(all.filter(({ word }) => text.includes(word))).toEqual([one])
 }
 
 async function perform({ name, which, reach }: Act, all: readonly One[], model: Model): Promise<void> {
@@ -119,6 +131,10 @@ async function perform({ name, which, reach }: Act, all: readonly One[], model: 
       return rewind()
     case 'undo':
       return undo()
+    case 'access':
+      // Who is erased asks for nothing.
+      if (!model.erased.has(accountId)) await access(one, all)
+      return
     case 'recover': {
       await takeBack(sql, 'kept')
       const { desired } = await readLedgers(two.installation)

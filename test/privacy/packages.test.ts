@@ -5,34 +5,15 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mediaStore } from '../../src/core/areas/media/store.ts'
 import { ZipWriter } from '../../src/core/areas/privacy/packages/zip.ts'
 import { furnish } from '../kit/leaving-workspace.ts'
-import { type Person, plantProof } from '../kit/people.ts'
+import type { Person } from '../kit/people.ts'
+import { entriesOf, fetchPackage } from './package-reader.ts'
 import { type PrivacyHouse, privacyHouse } from './privacy-kit.ts'
-
-/** The entries of a zip, by its directory. */
-function entriesOf(zip: Buffer): Map<string, Buffer> {
-  const end = zip.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
-  const entries = new Map<string, Buffer>()
-  let at = zip.readUInt32LE(end + 16)
-  for (let n = zip.readUInt16LE(end + 10); n > 0; n -= 1) {
-    const [method, stored, name, extra] = [10, 20, 28, 30].map((field) =>
-      field === 20 ? zip.readUInt32LE(at + field) : zip.readUInt16LE(at + field),
-    ) as [number, number, number, number]
-    const place = zip.readUInt32LE(at + 42)
-    const data = place + 30 + zip.readUInt16LE(place + 26) + zip.readUInt16LE(place + 28)
-    const bytes = zip.subarray(data, data + stored)
-    entries.set(zip.toString('utf8', at + 46, at + 46 + name), method === 8 ? inflateRawSync(bytes) : bytes)
-    at += 46 + name + extra
-  }
-  return entries
-}
 
 let house: PrivacyHouse
 let admin: Person
@@ -48,25 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-/** The answer's bytes: the kit reads text. */
-async function fetched(by: Person, id: string, range?: string): Promise<{ status: number; bytes: Buffer }> {
-  const proof = await plantProof(house.two.daemon, by)
-  return new Promise((done, failed) => {
-    const headers = {
-      authorization: `Bearer ${by.token}`,
-      'x-service-step-up': proof,
-      ...(range === undefined ? {} : { range }),
-    }
-    const path = `/api/v1/privacy/requests/${id}/package`
-    request({ port: house.two.daemon.port, host: '127.0.0.1', path, headers }, (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('end', () => done({ status: answer.statusCode ?? 0, bytes: Buffer.concat(chunks) }))
-    })
-      .on('error', failed)
-      .end()
-  })
-}
+const fetched = (by: Person, id: string, range?: string) => fetchPackage(house, by, id, range)
 
 async function refused(by: Person, id: string): Promise<[number, string]> {
   const { status, json } = await house.proven(by, 'GET', `/privacy/requests/${id}/package`)

@@ -59,13 +59,23 @@ export function progressLine({ kind, progress }: Pick<JobRef, 'kind' | 'progress
   return [word, ...(phase === 'WAITING' ? [] : [share, counts])].filter((part) => part !== '').join('  ')
 }
 
+/** By how a failure begins; the first that fits counts. */
+const remedies: readonly (readonly [start: string, remedy: string])[] = [
+  ['target.', '`svc backup-targets test` shows the step that fails; docs/runbooks/backup-targets.md says what to do.'],
+  ['spool.full', 'The disk of the data folder is full. An export needs space for one compressed archive there.'],
+  [
+    'archive.no_key',
+    'No key of this keyring reads the archive. `svc restores create` takes the age identity of a recipient with --identity-file; docs/runbooks/keyring.md says how a key is brought back.',
+  ],
+  [
+    'archive.',
+    'The backup cannot be trusted. `svc backups list` shows the others; docs/runbooks/backups.md says what to do.',
+  ],
+  [
+    'media.damaged',
+    "Files of the workspace are missing or damaged; the daemon's log names them. docs/runbooks/backup-targets.md says what to do.",
+  ],
+]
+
 const remedyOf = (failure: string) =>
-  failure.startsWith('target.')
-    ? '`svc backup-targets test` shows the step that fails; docs/runbooks/backup-targets.md says what to do.'
-    : failure === 'spool.full'
-      ? 'The disk of the data folder is full. An export needs space for one compressed archive there.'
-      : failure.startsWith('archive.')
-        ? 'The backup cannot be trusted. `svc backups list` shows the others; docs/runbooks/backups.md says what to do.'
-        : failure === 'media.damaged'
-          ? "Files of the workspace are missing or damaged; the daemon's log names them. docs/runbooks/backup-targets.md says what to do."
-          : "See the daemon's log for the cause."
+  remedies.find(([start]) => failure.startsWith(start))?.[1] ?? "See the daemon's log for the cause."

@@ -15,7 +15,8 @@ export const backupProblems = {
     status: 422,
     params: ['reason'],
     says: 'The archive is damaged, belongs to another workspace, or has a format that this release cannot read ({reason}).',
-    remedy: 'Nothing was changed. Use another archive.',
+    remedy:
+      'Nothing was changed. Use another archive. If you know its origin, `svc restores create` takes one that is `unsigned` with --accept-foreign, and one of a lost key (`no_key`) with --identity-file.',
   },
   'backup.kept': {
     status: 409,

@@ -13,7 +13,7 @@ import { copyIn, copyOut } from '../../../kernel/database/copying.ts'
 import type { Archive } from '../archive-reader.ts'
 import { invalid } from '../archive-reader.ts'
 import { LineWriter } from '../copied-lines.ts'
-import { copiedCell, membersOf } from './raw-line.ts'
+import { type Cell, copiedCell, membersOf, rowOf } from './raw-line.ts'
 import { RowsDigest } from './rows-digest.ts'
 import type { LoadedTable } from './shape.ts'
 
@@ -78,41 +78,47 @@ export class Loader {
   /** Refuses archive.invalid, backup.target_failed. */
   async load(archive: Archive, table: LoadedTable, signal: AbortSignal): Promise<Loaded> {
     const digest = new RowsDigest()
-    const lines = archive.lines(table.name)
-    const first = await lines.next()
+    const batches = archive.lines(table.name)
+    const first = await batches.next()
     if (first.done) return { table, columns: [], digest }
-    const names = membersOf(first.value.toString('utf8')).map(([name]) => name)
-    const columns = names.flatMap((name) => table.columns.find((column) => column.name === name) ?? [])
+    const names = membersOf(first.value[0]?.toString('utf8') ?? '').map(([name]) => name)
+    const known = names.map((name) => table.columns.find((column) => column.name === name))
+    const columns = known.filter((column) => column !== undefined)
     const owned = table.owner === 'tenant_id' ? [table.owner] : []
     const into = `copy ${this.place(table.table)} (${listed([...owned, ...columns.map(({ name }) => name)])}) from stdin`
     const prefix = owned.length > 0 ? `${this.tenantId}\t` : ''
-    const { rewrite, isDigested } = this
-    const { value: firstLine } = first
-    const read = readerOf(names, table)
+    const rowText = rowOf(
+      names,
+      known.map((column) => column && this.cellOf(table, column)),
+    )
+    const isWhole = columns.length === names.length
+    const { isDigested } = this
     async function* chunks(): AsyncGenerator<Buffer> {
-      let rows: string[] = []
-      let length = 0
-      for (let line: Buffer | undefined = firstLine; line; ) {
-        const { cells, kept } = read(line)
-        if (isDigested) digest.add(kept())
-        else digest.count += 1
-        const values = cells.map((cell) => copiedCell(rewrite ? rewrite(table, cell) : cell.raw, cell.type))
-        const row = `${prefix}${values.join('\t')}\n`
-        rows.push(row)
-        length += row.length
-        if (length > chunkBytes) {
-          signal.throwIfAborted()
-          yield Buffer.from(rows.join(''))
-          rows = []
-          length = 0
+      let rows = ''
+      for (let batch: readonly Buffer[] | undefined = first.value; batch; ) {
+        for (const line of batch) {
+          const text = line.toString('utf8')
+          rows += `${prefix}${rowText(text)}\n`
+          if (isDigested) digest.add(isWhole ? line : keptOf(text, columns))
+          else digest.count += 1
+          if (rows.length > chunkBytes) {
+            signal.throwIfAborted()
+            yield Buffer.from(rows)
+            rows = ''
+          }
         }
-        const next = await lines.next()
-        line = next.done ? undefined : next.value
+        batch = (await batches.next()).value
       }
-      if (length > 0) yield Buffer.from(rows.join(''))
+      if (rows.length > 0) yield Buffer.from(rows)
     }
     await copyIn(this.client, into, chunks())
     return { table, columns, digest }
+  }
+
+  private cellOf(table: LoadedTable, column: Column): Cell {
+    const copied = copiedCell(column.type)
+    const rewritten = this.rewrite?.(table, column)
+    return rewritten ? (raw) => copied(rewritten(raw)) : copied
   }
 
   /** The keys and the references of what was loaded. Throws the server's error where one does not hold. */
@@ -151,42 +157,16 @@ export class Loader {
   }
 }
 
-/** Answers the text that stands for a value's, as JSON. */
-export type Rewrite = (table: LoadedTable, cell: RawCell) => string
+type Column = LoadedTable['columns'][number]
 
-export interface RawCell {
-  readonly name: string
-  readonly raw: string
-  readonly type: string
+/** Answers what becomes of the values of a column, as JSON; nothing: they stay. Those of a row are asked in the archive's order. */
+export type Rewrite = (table: LoadedTable, column: Column) => Cell | undefined
+
+/** The line as it would be without what this release does not know. */
+function keptOf(line: string, columns: readonly Column[]): Buffer {
+  const kept = membersOf(line).filter(([name]) => columns.some((column) => column.name === name))
+  return Buffer.from(`{${kept.map(([name, raw]) => `"${name}":${raw}`).join(',')}}`)
 }
-
-interface ReadLine {
-  /** Of the columns that both know. */
-  readonly cells: readonly RawCell[]
-  /** The line as it would be without the others. */
-  kept(): Buffer
-}
-
-/** Takes lines of an entity apart. Every line has the members of its first one, `names`; so what each is, is asked once. */
-function readerOf(names: readonly string[], { columns }: LoadedTable): (line: Buffer) => ReadLine {
-  const types = names.map((name) => columns.find((column) => column.name === name)?.type)
-  const isWhole = !types.includes(undefined)
-  return (line) => {
-    const members = membersOf(line.toString('utf8'))
-    if (members.length !== names.length) return invalid('line')
-    const cells: RawCell[] = []
-    for (let at = 0; at < members.length; at += 1) {
-      const [name = '', raw = ''] = members[at] ?? []
-      if (name !== names[at]) return invalid('line')
-      const type = types[at]
-      if (type !== undefined) cells.push({ name, raw, type })
-    }
-    return { cells, kept: () => (isWhole ? line : Buffer.from(lineOf(cells))) }
-  }
-}
-
-const lineOf = (cells: readonly RawCell[]) =>
-  `{${cells.map(({ name, raw }) => `${JSON.stringify(name)}:${raw}`).join(',')}}`
 
 const hasAll = ({ columns }: Pick<LoadedTable, 'columns'>, names: readonly string[]) =>
   names.every((name) => name === 'tenant_id' || columns.some((column) => column.name === name))

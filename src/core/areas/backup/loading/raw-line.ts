@@ -5,6 +5,29 @@
  */
 import { invalid } from '../archive-reader.ts'
 
+/**
+ * Makes of a line the row that COPY takes, without a line feed. Every line has the members `names`; `cells` says what becomes of the text
+ * of each value, and has nothing for those that are left out. Refuses archive.invalid.
+ */
+export function rowOf(names: readonly string[], cells: readonly (Cell | undefined)[]): (line: string) => string {
+  const members = names.map((name, at) => ({ opening: `${at === 0 ? '{' : ','}"${name}":`, cell: cells[at] }))
+  return (line) => {
+    const row: string[] = []
+    let at = 0
+    for (const { opening, cell } of members) {
+      if (!line.startsWith(opening, at)) return invalid('line')
+      const from = at + opening.length
+      at = endOfValue(line, from)
+      if (cell) row.push(cell(line.slice(from, at)))
+    }
+    if (at !== line.length - 1 || line.charCodeAt(at) !== closingCurly) return invalid('line')
+    return row.join('\t')
+  }
+}
+
+/** What becomes of the text of a value. */
+export type Cell = (raw: string) => string
+
 /** The members in their order: the name, and the text of the value. Refuses archive.invalid. */
 export function membersOf(line: string): [name: string, raw: string][] {
   if (line.charCodeAt(0) !== curly) return invalid('line')
@@ -34,12 +57,12 @@ const closingCurly = 0x7d
 const square = 0x5b
 const closingSquare = 0x5d
 
-/** The position behind a string that begins here. */
+/** The position behind a string that begins here: at the first quote that has an even number of backslashes before it. */
 function endOfText(line: string, from: number): number {
-  for (let at = from + 1; at < line.length; at += 1) {
-    const code = line.charCodeAt(at)
-    if (code === backslash) at += 1
-    else if (code === quote) return at + 1
+  for (let end = line.indexOf('"', from + 1); end >= 0; end = line.indexOf('"', end + 1)) {
+    let before = end - 1
+    while (line.charCodeAt(before) === backslash) before -= 1
+    if ((end - before) % 2 === 1) return end + 1
   }
   return invalid('line')
 }
@@ -59,19 +82,22 @@ function endOfValue(line: string, from: number): number {
   return invalid('line')
 }
 
-/** The text of a value as a cell of COPY. `type` is PostgreSQL's name of the column's. Refuses archive.invalid. */
-export function copiedCell(raw: string, type: string): string {
-  if (raw === 'null') return '\\N'
+const asItIs: Cell = (raw) => (raw === 'null' ? '\\N' : raw)
+const asJson: Cell = (raw) => (raw.includes('\\') ? raw.replaceAll('\\', '\\\\') : asItIs(raw))
+const asText: Cell = (raw) => (raw === 'null' ? '\\N' : escaped(textOf(raw)))
+
+/** Makes of the text of a value a cell of COPY. `type` is PostgreSQL's name of the column's. The cell refuses archive.invalid. */
+export function copiedCell(type: string): Cell {
   switch (type) {
     case 'boolean':
     case 'smallint':
     case 'integer':
     case 'bigint':
-      return raw
+      return asItIs
     case 'jsonb':
-      return raw.includes('\\') ? raw.replaceAll('\\', '\\\\') : raw
+      return asJson
     default:
-      return escaped(textOf(raw))
+      return asText
   }
 }
 

@@ -25,9 +25,18 @@ const most = 200
 
 /** Begins what is due, and goes on with what has begun. */
 export async function pursueErasures(installation: Installation): Promise<void> {
+  const failures: unknown[] = []
+  const attempt = (work: Promise<void>) => work.catch((error: unknown) => void failures.push(error))
+  // One that fails, as where no ledger takes it, keeps none of the others back.
+  await attempt(beginDue(installation, attempt))
+  for (const open of await findOpen(installation)) await attempt(pursueErasure(installation, eraser, open))
+  if (failures.length > 0) throw failures[0]
+}
+
+async function beginDue(installation: Installation, attempt: (work: Promise<void>) => Promise<void>): Promise<void> {
   const trusted = await trustedTime(installation, eraser)
-  if (trusted) for (const due of await findDue(installation, trusted)) await beginGranted(installation, due)
-  for (const open of await findOpen(installation)) await pursueErasure(installation, eraser, open)
+  if (!trusted) return
+  for (const due of await findDue(installation, trusted)) await attempt(beginGranted(installation, due))
 }
 
 /** All that can be done for one erasure now. Another process may have it. */

@@ -69,6 +69,21 @@ async function makePackage(installation: Installation, tenantId: string, request
   const claim = await installation.transaction(packer, { tenantId }, (ctx) => claimPackage(ctx, tenantId, requestId))
   if (!claim) return
   failpoint('package.claimed')
+  try {
+    await makeClaimed(installation, claim)
+  } catch (error) {
+    await installation.transaction(packer, { tenantId }, ({ tx }) => letGo(tx, claim)).catch(() => {})
+    throw error
+  }
+}
+
+/** What failed is tried again in a minute; the claim of a worker that was killed ends by itself. */
+const letGo = (tx: Ctx['tx'], { tenantId, requestId, attempt }: Claim) => tx`
+  update privacy_package set claimed_until = now() + interval '1 minute'
+  where tenant_id = ${tenantId} and request_id = ${requestId} and state = 'QUEUED' and attempt = ${attempt}`
+
+async function makeClaimed(installation: Installation, claim: Claim): Promise<void> {
+  const { tenantId } = claim
   const spool = join(installation.config.dataDir, 'spool')
   makeFolder(spool, 0o700)
   const folder = await mkdtemp(join(spool, 'package-'))

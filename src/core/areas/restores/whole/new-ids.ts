@@ -10,8 +10,8 @@
  */
 import { createHash } from 'node:crypto'
 import { installationScope } from '../../../contract/vocabulary.ts'
-import type { RawCell, Rewrite } from '../../backup/loading/loader.ts'
-import type { LoadedTable } from '../../backup/loading/shape.ts'
+import type { Rewrite } from '../../backup/loading/loader.ts'
+import type { Cell } from '../../backup/loading/raw-line.ts'
 
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 /** `<@id>` of a comment, and paths of files. */
@@ -40,18 +40,43 @@ export function newIds(restoreId: string, was: string, is: string): NewId {
 export function rewriteIds(newId: NewId): Rewrite {
   const ofPeople = new Set<string>()
   let field = ''
-  return ({ table }: LoadedTable, { name, raw, type }: RawCell) => {
-    if (raw === 'null') return raw
-    if (table === 'custom_field' && name === 'id') field = raw
-    if (table === 'custom_field' && name === 'kind' && raw === '"USER"') ofPeople.add(field)
-    if (table === 'item_field_value' && name === 'field_id') field = raw
-    if (type === 'uuid' || type === 'uuid[]') return raw.replace(uuids, newId)
-    if (type === 'jsonb') return isOfIds(table, name, ofPeople.has(field)) ? raw.replace(uuids, newId) : raw
-    if (texts[table]?.includes(name)) return raw.replace(inTexts, (_, before: string, id: string) => before + newId(id))
-    return raw
+  const asIds: Cell = (raw) => raw.replace(uuids, newId)
+  const asField: Cell = (raw) => {
+    field = raw
+    return asIds(raw)
+  }
+  return ({ table }, { name, type }) => {
+    if (table === 'custom_field') {
+      if (name === 'id') return asField
+      if (name === 'options') return undefined
+      if (name === 'kind')
+        return (raw) => {
+          if (raw === '"USER"') ofPeople.add(field)
+          return raw
+        }
+    }
+    if (table === 'item_field_value') {
+      if (name === 'field_id') return asField
+      // A value that somebody typed is one of ours only where its field is of accounts.
+      if (type === 'jsonb') return (raw) => (ofPeople.has(field) ? asIds(raw) : raw)
+    }
+    if (type === 'uuid') return remembering(asIds)
+    if (type === 'uuid[]' || type === 'jsonb') return asIds
+    if (texts[table]?.includes(name))
+      return (raw) => raw.replace(inTexts, (_, before: string, id: string) => before + newId(id))
+    return undefined
   }
 }
 
-/** A value that somebody typed is one of ours only where its field is of accounts. */
-const isOfIds = (table: string, name: string, isOfPeople: boolean) =>
-  table === 'item_field_value' ? isOfPeople : !(table === 'custom_field' && name === 'options')
+/** Rows beside each other often refer to the same one. */
+function remembering(change: Cell): Cell {
+  let was = ''
+  let is = ''
+  return (raw) => {
+    if (raw !== was) {
+      was = raw
+      is = change(raw)
+    }
+    return is
+  }
+}
