@@ -23,8 +23,7 @@ export function copyIn(client: Client, text: string, source: AsyncIterable<Buffe
       try {
         for await (const chunk of source) {
           wire.sendCopyFromChunk(chunk)
-          if (wire.stream.writableNeedDrain)
-            await Promise.race([once(wire.stream, 'drain'), once(wire.stream, 'close')])
+          if (wire.stream.writableNeedDrain) await drained(wire.stream)
           if (isOver || wire.stream.destroyed) return
         }
         wire.endCopyFrom()
@@ -47,6 +46,13 @@ export function copyIn(client: Client, text: string, source: AsyncIterable<Buffe
       handleError: (error: unknown) => ended(error),
     } as never)
   })
+}
+
+/** Waits until the stream takes more, or is closed; and listens no longer. */
+async function drained(stream: NodeJS.EventEmitter): Promise<void> {
+  const listening = new AbortController()
+  const heard = (event: string) => once(stream, event, { signal: listening.signal })
+  await Promise.race([heard('drain'), heard('close')]).finally(() => listening.abort())
 }
 
 /** Runs one `copy … to stdout`, and passes each row as it comes. */

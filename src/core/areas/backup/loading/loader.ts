@@ -8,6 +8,7 @@
  * this release lacks are left out. Rows come in the archive's order, and out in any: the digests do not depend on it.
  * Spec: Keeping, 3 (N18; staging).
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { copyIn, copyOut } from '../../../kernel/database/copying.ts'
 import type { Archive } from '../archive-reader.ts'
@@ -107,6 +108,8 @@ export class Loader {
             rows = ''
           }
         }
+        // Others of this process have their turn: requests, where a daemon serves as well.
+        await turn()
         batch = (await batches.next()).value
       }
       if (rows.length > 0) yield Buffer.from(rows)
