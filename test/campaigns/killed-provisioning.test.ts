@@ -11,7 +11,7 @@ import { hashToken } from '../../src/core/kernel/values/token.ts'
 import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
 import { watchProcess } from '../kernel/database/two-workspaces.ts'
 import { provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
-import { fillTemplate } from '../kit/template.ts'
+import { migratedDatabase } from '../kit/migrated-database.ts'
 
 const kills = process.env['SVC_FAULTS'] === 'full' ? 60 : 10
 /** Between two kills; 60 kills of the long form make at least 5,000. */
@@ -22,14 +22,8 @@ let cluster: OwnCluster
 let own: TestInstallation
 beforeAll(async () => {
   cluster = await ownCluster() // fsync stays on: that is what is acknowledged
-  await cluster.superuser.unsafe('create role svc_owner login createrole; create role svc_daemon login noinherit')
-  await cluster.superuser.unsafe('create database svc owner svc_owner')
-  const at = (user: string) => ({ ...cluster.address(user), database: 'svc' })
-  await fillTemplate(at('svc_owner'), at('svc_daemon'))
-  const { default: postgres } = await import('postgres')
-  const { postgresOptions } = await import('../../src/core/kernel/database/address.ts')
-  const sql = postgres({ ...postgresOptions(at('postgres')), max: 1, backoff: () => 0.05, onnotice: () => undefined })
-  own = await testInstallation({ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql }, poolSize: 4 })
+  const at = await migratedDatabase(cluster)
+  own = await testInstallation({ at, poolSize: 4 })
 })
 afterAll(async () => {
   await own.close()

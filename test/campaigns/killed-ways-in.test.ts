@@ -17,7 +17,7 @@ import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
 import { watchProcess } from '../kernel/database/two-workspaces.ts'
 import { joinedWorkspace, type Person, plantAccount } from '../kit/accounts.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
-import { fillTemplate } from '../kit/template.ts'
+import { migratedDatabase } from '../kit/migrated-database.ts'
 
 const kills = process.env['SVC_FAULTS'] === 'full' ? 60 : 6
 /** Answers between two kills. */
@@ -28,15 +28,9 @@ let own: TestInstallation
 let owner: Person
 beforeAll(async () => {
   cluster = await ownCluster() // fsync stays on: that is what is acknowledged
-  await cluster.superuser.unsafe('create role svc_owner login createrole; create role svc_daemon login noinherit')
-  await cluster.superuser.unsafe('create database svc owner svc_owner')
-  const at = (user: string) => ({ ...cluster.address(user), database: 'svc' })
-  await fillTemplate(at('svc_owner'), at('svc_daemon'))
-  const { default: postgres } = await import('postgres')
-  const { postgresOptions } = await import('../../src/core/kernel/database/address.ts')
-  const sql = postgres({ ...postgresOptions(at('postgres')), max: 1, backoff: () => 0.05, onnotice: () => undefined })
+  const at = await migratedDatabase(cluster)
   own = await testInstallation({
-    ...{ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql }, poolSize: 4 },
+    ...{ at, poolSize: 4 },
     env: { SVC_INVITE_MAILS_PER_HOUR: '100000' },
   })
   owner = await joinedWorkspace(own)

@@ -16,7 +16,7 @@ import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
 import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
 import { mountDisk } from '../kit/disk.ts'
 import { password, provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
-import { fillTemplate } from '../kit/template.ts'
+import { migratedDatabase } from '../kit/migrated-database.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 3 : 1
 const diskMebibytes = 80
@@ -36,14 +36,9 @@ beforeAll(async () => {
   chmodSync(disk.folder, 0o711)
   const small = { max_wal_size: '8MB', min_wal_size: '2MB', checkpoint_timeout: '30s' } // fsync stays on: that is what is acknowledged
   cluster = await ownCluster(small, { below: disk.folder, segmentMebibytes: 1 })
-  await cluster.superuser.unsafe('create role svc_owner login createrole; create role svc_daemon login noinherit')
-  await cluster.superuser.unsafe('create database svc owner svc_owner')
-  const at = (user: string) => ({ ...cluster.address(user), database: 'svc' })
-  await fillTemplate(at('svc_owner'), at('svc_daemon'))
-  const { default: open } = await import('postgres')
-  const { postgresOptions } = await import('../../src/core/kernel/database/address.ts')
-  sql = open({ ...postgresOptions(at('postgres')), max: 1, backoff: () => 0.05, onnotice: () => undefined })
-  own = await testInstallation({ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql }, poolSize: 4 })
+  const at = await migratedDatabase(cluster)
+  sql = at.sql
+  own = await testInstallation({ at, poolSize: 4 })
   token = await operatorToken()
   daemon = await spawnDaemon({ ...own.env, SVC_PORT: '0', SVC_LOG_LEVEL: 'fatal' })
   expect(daemon.address, daemon.stderr()).not.toBe('')

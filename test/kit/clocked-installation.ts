@@ -5,7 +5,7 @@ import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
 import { type SpawnedDaemon, spawnDaemon } from './daemon.ts'
 import { type FakeTime, fakeTime } from './fake-time.ts'
 import { type TestInstallation, testInstallation } from './installation.ts'
-import { fillTemplate } from './template.ts'
+import { migratedDatabase } from './migrated-database.ts'
 
 export interface ClockedInstallation {
   readonly time: FakeTime
@@ -20,14 +20,9 @@ export interface ClockedInstallation {
 export async function clockedInstallation(): Promise<ClockedInstallation> {
   const time = fakeTime()
   const cluster: OwnCluster = await ownCluster({ fsync: 'off' }, { env: time.single })
-  await cluster.superuser.unsafe('create role svc_owner login createrole; create role svc_daemon login noinherit')
-  await cluster.superuser.unsafe('create database svc owner svc_owner')
-  const at = (user: string) => ({ ...cluster.address(user), database: 'svc' })
-  await fillTemplate(at('svc_owner'), at('svc_daemon'))
-  const { default: open } = await import('postgres')
-  const { postgresOptions } = await import('../../src/core/kernel/database/address.ts')
-  const sql = open({ ...postgresOptions(at('postgres')), max: 2, onnotice: () => undefined })
-  const own = await testInstallation({ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql } })
+  const at = await migratedDatabase(cluster, { max: 2 })
+  const { sql } = at
+  const own = await testInstallation({ at })
   const daemons: SpawnedDaemon[] = []
   return {
     ...{ time, own, sql },

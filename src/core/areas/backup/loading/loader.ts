@@ -114,7 +114,12 @@ export class Loader {
       }
       if (rows.length > 0) yield Buffer.from(rows)
     }
-    await copyIn(this.client, into, chunks())
+    try {
+      await copyIn(this.client, into, chunks())
+    } finally {
+      // Where the server refuses a row, the rest of the file is not read.
+      await batches.return(undefined)
+    }
     return { table, columns, digest }
   }
 
