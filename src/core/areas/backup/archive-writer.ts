@@ -12,7 +12,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { constants, createZstdCompress } from 'node:zlib'
+import { constants, createZstdCompress, type ZstdCompress } from 'node:zlib'
 import { Problem } from '../../contract/problem.ts'
 import { migrationNames } from '../../kernel/database/migration-names.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
@@ -20,6 +20,7 @@ import type { ArchiveForm } from './archive-form.ts'
 import { fileNameOf, type ManifestFile } from './archive-format.ts'
 import { copyRows, countRows, LineWriter, type SpareBuffers } from './copied-lines.ts'
 import { type Entity, omittedTables, readEntities } from './entities.ts'
+import { inLanes } from './lanes.ts'
 import { writeMediaList } from './media-list.ts'
 
 export interface Writing {
@@ -44,8 +45,12 @@ export interface WrittenArchive {
   readonly sealedUnder: readonly string[]
 }
 
-/** The size of the compressor's output chunks. */
+/** The size of the compressor's output chunks; of those for a file that stays empty, the smallest that it takes. */
 const packedBytes = 64 * 1024
+const emptyPackedBytes = 64
+
+/** How many files of empty tables are written at a time. */
+const emptyAtOnce = 8
 
 /** Writes every file of rows; the manifest, which says what they are, is put at the target last. */
 export async function writeArchive(tx: Tx, writing: Writing): Promise<WrittenArchive> {
@@ -60,17 +65,23 @@ export async function writeArchive(tx: Tx, writing: Writing): Promise<WrittenArc
   const counts = await Promise.all(entities.map((entity) => countRows(tx, entity, tenantId)))
   const total = counts.reduce((sum, count) => sum + count, 0)
 
-  const files: ManifestFile[] = []
+  const files = new Array<ManifestFile>(entities.length)
+  // Most tables of a workspace are empty. Their files wait for the disk and for keys, not for the server, and not for each other.
+  await inLanes(emptyAtOnce, entities.entries(), async ([at, { name }]) => {
+    if (counts[at] === 0)
+      files[at] = await new ArchiveFile(writing.folder, name, form, writing.signal, emptyPackedBytes).end()
+  })
   const spare: SpareBuffers = []
   let done = 0
   for (const [at, entity] of entities.entries()) {
+    if (counts[at] === 0) continue
     const file = await writeEntity(tx, entity, writing, spare, (rows) => {
       done += rows
       writing.onRows(done, total)
     })
     // Both counts are of one snapshot: a difference means that a row was lost on the way.
     if (file.rows !== counts[at]) throw new Error(`${entity.name}: ${file.rows} rows of ${counts[at]}`)
-    files.push(file)
+    files[at] = file
   }
   const media = await writeMediaList(tx, tenantId, writing.folder)
   return {
@@ -115,17 +126,16 @@ async function writeEntity(
 export class ArchiveFile {
   private readonly described: { readonly name: string; readonly entity: string }
   private readonly isEncrypted: boolean
-  private readonly packer = createZstdCompress({
-    chunkSize: packedBytes,
-    params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
-  })
+  private readonly packer: ZstdCompress
   private readonly stored = new Meter()
   private readonly plain: Meter
   private readonly written: Promise<void>
   private rows = 0
 
-  constructor(folder: string, entity: string, form: ArchiveForm, signal: AbortSignal) {
+  constructor(folder: string, entity: string, form: ArchiveForm, signal: AbortSignal, chunkSize = packedBytes) {
     const name = fileNameOf(entity, form.kind)
+    const params = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 }
+    this.packer = createZstdCompress({ chunkSize, params })
     this.described = { name, entity }
     this.isEncrypted = form.kind === 'TENANT_BACKUP'
     // What is encrypted is authenticated as it is: a second hash would cost time and tell of the content.

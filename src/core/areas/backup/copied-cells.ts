@@ -48,11 +48,9 @@ export function roomFor(row: Uint8Array, most: number): number {
 
 const yes = Buffer.from('true')
 const no = Buffer.from('false')
-const none = Buffer.from('null')
 
-export const nothing = (out: Uint8Array, at: number) => put(none, out, at)
-
-function put(text: Uint8Array, out: Uint8Array, at: number): number {
+/** A text of ours: `set` is twice as fast as a loop over its bytes (and slower where a view of a row has to be made for it). */
+export function put(text: Uint8Array, out: Uint8Array, at: number): number {
   out.set(text, at)
   return at + text.length
 }

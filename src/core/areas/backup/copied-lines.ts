@@ -13,7 +13,7 @@
  */
 import { quotedId } from '../../kernel/database/roles.ts'
 import type { TakeRow, Tx } from '../../kernel/database/transaction.ts'
-import { type Cell, cellOf, nothing, roomFor } from './copied-cells.ts'
+import { type Cell, cellOf, put, roomFor } from './copied-cells.ts'
 import type { Entity } from './entities.ts'
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
@@ -51,7 +51,12 @@ type TakeLines = (lines: Buffer, rows: number) => Promise<void>
 const besideValue = 8
 
 export class LineWriter {
-  private readonly columns: readonly { readonly before: Uint8Array; readonly write: Cell }[]
+  /** What is before a value, and what stands there where there is none. */
+  private readonly columns: readonly {
+    readonly before: Uint8Array
+    readonly absent: Uint8Array
+    readonly write: Cell
+  }[]
   private readonly roomOfNames: number
   private readonly take: TakeLines
   private readonly spare: SpareBuffers
@@ -63,10 +68,10 @@ export class LineWriter {
   private behind: Promise<void> | undefined
 
   constructor(columns: Entity['columns'], spare: SpareBuffers, take: TakeLines) {
-    this.columns = columns.map(({ name, type }, at) => ({
-      before: Buffer.from(`${at === 0 ? '{' : ','}${JSON.stringify(name)}:`),
-      write: cellOf(type),
-    }))
+    this.columns = columns.map(({ name, type }, at) => {
+      const before = `${at === 0 ? '{' : ','}${JSON.stringify(name)}:`
+      return { before: Buffer.from(before), absent: Buffer.from(`${before}null`), write: cellOf(type) }
+    })
     this.roomOfNames = this.columns.reduce((sum, { before }) => sum + before.length + besideValue, 2)
     this.take = take
     this.spare = spare
@@ -98,12 +103,11 @@ export class LineWriter {
   private write(row: Uint8Array, out: Uint8Array, start: number): number {
     let at = start
     let from = 0
-    for (const { before, write } of this.columns) {
-      for (let i = 0; i < before.length; i += 1) out[at++] = before[i]!
+    for (const { before, absent, write } of this.columns) {
       let end = from
       // Neither occurs in a value: both are escaped there.
       while (row[end] !== tab && row[end] !== lineFeed) end += 1
-      at = isNull(row, from, end) ? nothing(out, at) : write(row, from, end, out, at)
+      at = isNull(row, from, end) ? put(absent, out, at) : write(row, from, end, out, put(before, out, at))
       from = end + 1
     }
     out[at] = closing

@@ -55,6 +55,8 @@ export async function isRecipient(text: string): Promise<boolean> {
 }
 
 const chunkBytes = 64 * 1024
+/** Of a file that may stay small: many are, and a whole chunk for each would be garbage. */
+const smallBytes = 1024
 const tagBytes = 16
 const nonceBytes = 16
 /** More than a header of 20 recipients has. */
@@ -100,21 +102,22 @@ export async function* encrypted(
   const { bytes, key } = await preambleFor(recipients)
   yield bytes
   const nonces = new ChunkNonces()
-  const chunk = Buffer.allocUnsafe(chunkBytes)
+  let chunk: Buffer = Buffer.allocUnsafe(smallBytes)
   let used = 0
   for await (const piece of source)
     for (let from = 0; from < piece.length; ) {
       // A full chunk waits: whether it is the last one is known when another byte comes.
       if (used === chunkBytes) {
-        yield sealedChunk(key, nonces.next(false), chunk)
+        yield* sealedChunk(key, nonces.next(false), chunk)
         used = 0
       }
-      const some = Math.min(chunkBytes - used, piece.length - from)
+      if (used === chunk.length) chunk = Buffer.concat([chunk], chunkBytes)
+      const some = Math.min(chunk.length - used, piece.length - from)
       chunk.set(piece.subarray(from, from + some), used)
       used += some
       from += some
     }
-  yield sealedChunk(key, nonces.next(true), chunk.subarray(0, used))
+  yield* sealedChunk(key, nonces.next(true), chunk.subarray(0, used))
 }
 
 /** Decrypts what passes; each piece is authenticated before it is yielded. Throws AgeFault. */
@@ -198,9 +201,12 @@ class ChunkNonces {
   }
 }
 
-function sealedChunk(key: Buffer, nonce: Buffer, chunk: Buffer): Buffer {
+/** Bytes, and their tag. In one buffer they would be copied once more. */
+function sealedChunk(key: Buffer, nonce: Buffer, chunk: Buffer): readonly Buffer[] {
   const cipher = createCipheriv('chacha20-poly1305', key, nonce, { authTagLength: tagBytes })
-  return Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()])
+  const bytes = cipher.update(chunk)
+  cipher.final() // has no bytes: the cipher is one of streams
+  return [bytes, cipher.getAuthTag()]
 }
 
 function openedChunk(key: Buffer, nonce: Buffer, chunk: Buffer): Buffer {

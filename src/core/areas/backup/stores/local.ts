@@ -122,8 +122,9 @@ const put = (root: Folder, path: string, file: string, asidePath: string) =>
 /** Copies through one buffer, so that memory does not depend on the file's size. */
 async function copyWhole(file: string, target: FileHandle): Promise<void> {
   const source = await open(file, O_RDONLY)
-  const buffer = Buffer.allocUnsafeSlow(256 * 1024)
   try {
+    // Most files of an archive are small: a large buffer for each would be as much garbage.
+    const buffer = Buffer.allocUnsafeSlow(Math.min((await source.stat()).size + 1, 256 * 1024))
     for (;;) {
       const { bytesRead } = await source.read(buffer)
       if (bytesRead === 0) return
