@@ -5,11 +5,9 @@
  *  - a neighbour's reads through a daemon meanwhile;
  *  - a rewind where 1 % of the rows differ, and its undo: for how long the workspace is closed.
  */
-import { createReadStream } from 'node:fs'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { performForAnswer } from '../src/core/app/perform.ts'
@@ -38,6 +36,7 @@ export async function restoring(ground: Ground): Promise<Line[]> {
   const neighbour = { ...ground, ...(await addWorkspace(ground, 'neighbour')) }
   const sql = postgres({ ...postgresOptions(ground.superuser), max: 1, onnotice: () => undefined })
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-rows-'))
+  await chmod(folder, 0o755) // the server reads its files, as another user
   const daemon = await startDaemon(ground.environment, '--role', 'api')
   try {
     const backupId = await backedUp(ground)
@@ -175,7 +174,7 @@ async function copiedIn(sql: postgres.Sql, files: readonly Rows[], slug: string)
   for (const { table, columns, file } of files) {
     await sql.unsafe(`drop table if exists bare_rows`)
     await sql.unsafe(`create unlogged table bare_rows as select ${columns} from ${table} limit 0`)
-    await pipeline(createReadStream(file), await sql.unsafe(`copy bare_rows (${columns}) from stdin`).writable())
+    await sql.unsafe(`copy bare_rows (${columns}) from '${file}'`)
     await sql.unsafe(`insert into ${table} (tenant_id, ${columns}) select '${tenant?.id}', ${columns} from bare_rows`)
   }
   await sql.unsafe('drop table bare_rows')
