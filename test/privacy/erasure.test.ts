@@ -113,6 +113,45 @@ describe('an erasure', () => {
     expect(again.json.account.id).not.toBe(who.accountId)
   })
 
+  test('that the database refuses keeps no other one back, whether it begins or goes on', async () => {
+    const other = await house.member()
+    const refuse = (what: 'insert' | 'update of swept_at', whose: readonly Person[]) =>
+      house.sql.unsafe(`
+        create or replace trigger refuse_some before ${what} on erasure for each row
+        when (new.account_id in (${whose.map(({ accountId }) => `'${accountId}'`)})) execute function refuse()`)
+    await house.sql.unsafe(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'not this one'; end $$`,
+    )
+    const due = (id: string) =>
+      house.sql`update privacy_request set executes_at = now() - interval '2 minutes' where id = ${id}`
+    const stateAfterRuns = async (id: string) => {
+      await house.runJobs().catch(() => {})
+      await expect(house.runJobs()).rejects.toThrow('not this one')
+      return (await request(id)).json.state
+    }
+    const stuck = await grantErasure(house, who, {}, false)
+    const [beginning, going] = [
+      await grantErasure(house, await house.member(), {}, false),
+      await grantErasure(house, other, {}, false),
+    ]
+    await refuse('insert', [who])
+    await due(stuck)
+    await due(beginning)
+    expect(await stateAfterRuns(beginning)).toBe('DONE')
+
+    await refuse('update of swept_at', [who, other])
+    await due(going)
+    expect(await stateAfterRuns(going)).not.toBe('DONE')
+    // What has begun goes on by itself, and is not begun again.
+    await house.sql`update privacy_request set executes_at = now() + interval '1 day' where id = ${going}`
+    await refuse('update of swept_at', [who])
+    expect(await stateAfterRuns(going)).toBe('DONE')
+
+    await house.sql`drop function refuse() cascade`
+    await house.runJobs()
+    expect((await request(stuck)).json.state).toBe('DONE')
+  })
+
   test('is in the ledger, in the trail, at the targets, and told once', async () => {
     await house.sql`
       insert into backup_target (tenant_id, id, name, kind, config)
