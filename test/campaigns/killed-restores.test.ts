@@ -1,7 +1,7 @@
 /**
  * A rewind and its undo whose worker is killed with SIGKILL at each of their steps: the workspace stays closed, another worker goes
  * on, and what is there in the end is what would have been there without the kill, once told; the neighbour is as it was. A NEW
- * that is killed goes on in the same way. 5 kills; 17 with SVC_FAULTS=full.
+ * that is killed goes on in the same way, and so does a workspace that comes back as itself. 7 kills; with SVC_FAULTS=full 20 at each step.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -14,10 +14,11 @@ import { bareEnvironment } from '../kit/processes.ts'
 import { databaseEnv } from '../kit/svc.ts'
 import type { TwoWays } from '../kit/two-ways.ts'
 import { contentRows } from '../restores/comparison.ts'
-import { type Board, board, type RestoreDesk, restoreDesk } from '../restores/restore-desk.ts'
+import { type Board, board, type RestoreDesk, removeByHand, restoreDesk } from '../restores/restore-desk.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
-const rows = isFull ? 20_000 : 3_000
+const rounds = isFull ? 20 : 1
+const rows = 3_000
 const all = [
   'restore.ready=exit',
   'restore.closed=exit',
@@ -88,7 +89,7 @@ test('killed anywhere, a rewind goes on and is what it would have been, and so i
   await damage()
   const damaged = await content(mine.id)
   const others = await fingerprintOf(both.sql, neighbour.id)
-  for (const [at, failpoint] of ofRewinds.entries()) {
+  for (const [at, failpoint] of Array.from({ length: rounds }, () => [...ofRewinds.entries()]).flat()) {
     const planned = await desk.rewindTo(backup)
     const acts = await told()
     const body = { plan_hash: planned.plan?.hash ?? '' }
@@ -111,24 +112,59 @@ test('killed anywhere, a rewind goes on and is what it would have been, and so i
   }
   expect(await fingerprintOf(both.sql, neighbour.id)).toBe(others)
   expect(await desk.staged()).toEqual([])
-}, 1_800_000)
+}, 3_600_000)
 
-test('a new workspace that is killed while it fills is there once, and whole', async () => {
-  const backup = await desk.backedUp(mine.id)
-  const planned = await desk.plan({
-    into: 'NEW',
-    source: { backup_id: backup.id },
-    new: { slug: 'killed-copy', display_name: 'A copy', owner_email: 'ada@copy.example' },
-  })
+/** All of a restore that fills a workspace. */
+const ofFilling = isFull
+  ? ['restore.ready=exit', 'restore.closed=exit', 'restore.batch=exit', 'restore.batch=exit@8', 'restore.written=exit']
+  : ['restore.batch=exit@8']
+
+async function killedAndDone(planned: Restore, failpoint: string): Promise<Restore> {
   const body = { plan_hash: planned.plan?.hash ?? '' }
   const applying = await both.call('recovery', ops.applyRestore, { restoreId: planned.id, body })
   const [job] = await both.sql<{ tenant_id: string }[]>`select tenant_id from job where id = ${applying.job_id}`
-  await killed(applying, job?.tenant_id ?? '', 'restore.batch=exit@8')
-  const done = await goOn(applying)
-  expect(done).toMatchObject({ state: 'DONE', tenant: { slug: 'killed-copy' } })
-  for (const name of ['label', 'item', 'item_label', 'comment', 'bucket', 'container'])
-    expect([name, (await desk.rows(done.tenant?.id ?? '', name)).length]).toEqual([
-      name,
-      (await desk.rows(mine.id, name)).length,
-    ])
-}, 1_800_000)
+  await killed(applying, job?.tenant_id ?? '', failpoint)
+  return goOn(applying)
+}
+
+const filled = ['label', 'item', 'item_label', 'comment', 'bucket', 'container']
+const countsOf = (tenantId: string) =>
+  Promise.all(filled.map(async (name) => [name, (await desk.rows(tenantId, name)).length]))
+
+test('a new workspace that is killed while it fills is there once, and whole', async () => {
+  const backup = await desk.backedUp(mine.id)
+  const counts = await countsOf(mine.id)
+  for (let round = 0; round < rounds; round += 1)
+    for (const [at, failpoint] of ofFilling.entries()) {
+      const slug = `killed-copy-${round}-${at}`
+      const planned = await desk.plan({
+        into: 'NEW',
+        source: { backup_id: backup.id },
+        new: { slug, display_name: 'A copy', owner_email: 'ada@copy.example' },
+      })
+      const done = await killedAndDone(planned, failpoint)
+      expect(done).toMatchObject({ state: 'DONE', tenant: { slug } })
+      expect([failpoint, await countsOf(done.tenant?.id ?? '')]).toEqual([failpoint, counts])
+      expect(await both.sql`select from tenant where slug = ${slug}`).toHaveLength(1)
+      await removeByHand(both.sql, done.tenant?.id ?? '')
+    }
+}, 3_600_000)
+
+test('a workspace that is killed while it comes back as itself is what it was', async () => {
+  const backup = await desk.backedUp(mine.id)
+  const before = await content(mine.id)
+  const others = await fingerprintOf(both.sql, neighbour.id)
+  for (let round = 0; round < rounds; round += 1)
+    for (const failpoint of ofFilling) {
+      await removeByHand(both.sql, mine.id)
+      const planned = await desk.plan({
+        into: 'ITSELF',
+        source: { target_id: desk.targetId, path: backup.path ?? '' },
+      })
+      const done = await killedAndDone(planned, failpoint)
+      expect([failpoint, done.state, done.tenant?.id]).toEqual([failpoint, 'DONE', mine.id])
+      expect(await content(mine.id)).toEqual(before)
+    }
+  expect(await fingerprintOf(both.sql, neighbour.id)).toBe(others)
+  expect(await desk.staged()).toEqual([])
+}, 3_600_000)

@@ -93,7 +93,7 @@ test('killed while rules are applied or an archive goes, what stays stays, and w
 
 test('killed while archives of a purged workspace go, they are gone in the end, and the journal says it once', async () => {
   const { sql } = desk.both
-  for (const step of ['departed.removed', 'departed.recorded']) {
+  for (const step of Array.from({ length: rounds }, () => ['departed.removed', 'departed.recorded']).flat()) {
     const { id, slug } = await desk.workspace()
     const backup = await desk.backedUp(id)
     await sql`delete from backup where tenant_id = ${id}`
