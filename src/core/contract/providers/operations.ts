@@ -328,7 +328,6 @@ export const providerSignInOperations = defineOperations('auth', {
       'auth.sign_in_failed',
       'auth.invitation_invalid',
       'identity_provider.unavailable',
-      'installation.recovering',
       'tenant_suspended',
     ],
     secret: true,
