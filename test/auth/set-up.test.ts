@@ -130,3 +130,23 @@ describe('a refused body', () => {
     expect((await http().call(setUpInstallation, { body: body(token!) })).tenant.slug).toBe('first')
   })
 })
+
+test('where the operator at the database made a workspace first, its name is taken', async () => {
+  await own.provision('first')
+  const token = await offerSetUp(own.installation)
+  const setUp = (slug: string) => http().call(setUpInstallation, { body: body(token ?? '', slug) })
+  await expect(setUp('first')).rejects.toMatchObject({ code: 'admin.slug_taken', status: 409 })
+  expect((await setUp('second')).tenant.slug).toBe('second')
+})
+
+test('where it is the only one that there may be, no other is made', async () => {
+  const single = await testInstallation({ env: { SVC_MODE: 'single' } })
+  const served = await startDaemon(single.installation)
+  closing.push(served.close, single.close)
+  const token = await offerSetUp(single.installation)
+  await single.provision('first')
+  await expect(
+    httpCaller(served.url).call(setUpInstallation, { body: body(token ?? '', 'second') }),
+  ).rejects.toMatchObject({ code: 'admin.multi_mode_required', status: 409 })
+  expect(await single.oracle`select slug from tenant`).toEqual([{ slug: 'first' }])
+})
