@@ -15,6 +15,7 @@ import { ConfigurationError } from '../core/kernel/values/configuration-error.ts
 import type { Daemon, DaemonRole, ListenFailure } from './daemon.ts'
 import { type Log, openLog } from './log.ts'
 import { setUpLine } from './set-up-token.ts'
+import { collectStartGarbage } from './start-garbage.ts'
 import { startTracing } from './tracing.ts'
 
 const drainMs = 10_000
@@ -49,6 +50,7 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   // The old heap may grow by 60 % before its next collection, and not by up to 300 %, which made it 73 MB larger with
   // hostile targets. As a flag at the start, it would make Node compile its own code again for each command of svc.
   setFlagsFromString('--heap-growing-percent=60')
+  collectStartGarbage()
 
   // Where it says that it listens may be a full disk, or closed by now: no reason to end.
   process.stdout.on('error', () => {})

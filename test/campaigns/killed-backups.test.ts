@@ -137,14 +137,13 @@ test('killed anywhere, a backup goes on and is what was there; its files are sen
   for (let round = 0; round < rounds; round += 1) {
     await another()
     let made = 0
+    let sent = 0
     for (const [name, failpoint, isReached] of deaths) {
+      sent += files
       for (let file = 0; file < files; file += 1) await fileOf(one, workspace, randomBytes(200_000))
-      const asked = await one.asRecovery(ops.createBackup, {
-        body: { tenant_id: tenantId, target_id: targetId, recipients },
-      })
+      const { asked, early } = await killedBackup(name, failpoint, isReached)
+      made += early
       const jobId = asked.job_id
-      const { said, signal } = await killed(jobId, failpoint, isReached && (() => isReached(jobId)))
-      expect([name, said, signal]).toEqual([name, 'at work ', 'SIGKILL'])
       // What has a manifest is whole: that of a worker killed behind its manifest counts, too.
       expect(await expectWhole()).toBe(made + (name === 'archive.whole' ? 1 : 0))
       const sentBefore = filesIn(join(archives, 'media')).length
@@ -157,13 +156,26 @@ test('killed anywhere, a backup goes on and is what was there; its files are sen
       expect([name, backup.state, backup.failure]).toEqual([name, 'COMPLETE', null])
       expect(await expectWhole()).toBe(made)
       expect(readdirSync(archives).filter((folder) => folder.includes(jobId))).toHaveLength(1)
-      expect(filesIn(join(archives, 'media'))).toHaveLength(made * files)
-      expect(sentBefore).toBeLessThanOrEqual(made * files)
+      expect(filesIn(join(archives, 'media'))).toHaveLength(sent)
+      expect(sentBefore).toBeLessThanOrEqual(sent)
       const jobs = await one.oracle`select state from job where tenant_id = ${tenantId} and kind = 'BACKUP'`
       expect(jobs.every(({ state }) => state === 'SUCCEEDED')).toBe(true)
     }
   }
 }, 3_600_000)
+
+/** A backup whose worker was killed; answers how many ended before anybody saw the moment, as on a busy machine. */
+async function killedBackup(...[name, failpoint, isReached]: (typeof deaths)[number]) {
+  for (let early = 0; ; early += 1) {
+    const asked = await one.asRecovery(ops.createBackup, {
+      body: { tenant_id: tenantId, target_id: targetId, recipients },
+    })
+    const { said, signal } = await killed(asked.job_id, failpoint, isReached && (() => isReached(asked.job_id)))
+    if (isReached && said === 'at work done' && early < 5) continue
+    expect([name, said, signal]).toEqual([name, 'at work ', 'SIGKILL'])
+    return { asked, early }
+  }
+}
 
 test('killed between the archive and its row, a removal goes on', async () => {
   for (let round = 0; round < rounds; round += 1) {
