@@ -31,7 +31,17 @@ export const scheduleDesk = ({ both, targetId }: Pick<BackupDesk, 'both' | 'targ
       return found
     },
     async backupsOf({ id }: Named): Promise<Backup[]> {
-      return (await both.call('recovery', ops.listBackups, { schedule_id: id, size: 200 })).data
+      const found: Backup[] = []
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const page = await both.call('recovery', ops.listBackups, {
+          schedule_id: id,
+          size: 200,
+          ...(cursor && { cursor }),
+        })
+        found.push(...page.data)
+        cursor = page.next_cursor
+      }
+      return found
     },
     runsOf: ({ id }: Named) =>
       sql<{ due_at: string; complete: number; failed: number; failure: string | null; ended_at: string | null }[]>`

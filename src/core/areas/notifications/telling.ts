@@ -121,8 +121,8 @@ export const dropWaiting = (installation: Installation, tenantId: string): Promi
 /** Takes what waits, the oldest first; at least one row for each. */
 const takeWaiting = (tx: Tx, tenantId: string): Promise<TellingRow[]> => tx<TellingRow[]>`
   with taken as (
-    delete from notification_pending where tenant_id = ${tenantId} and id in (
-      select id from notification_pending where tenant_id = ${tenantId} order by id limit ${portion})
+    delete from notification_pending where tenant_id = ${tenantId} and id = any (array(
+      select id from notification_pending where tenant_id = ${tenantId} order by id limit ${portion}))
     returning id, event_id, event_type, at, actor_id, subject, item_id, container_id, text, told),
   named as (
     select t.id, g.nth, g.told ->> 'category' as category, g.told ? 'has_own_mail' as has_own_mail, who.account_id

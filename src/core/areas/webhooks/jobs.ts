@@ -95,8 +95,8 @@ async function sweepWorkspace(installation: Installation, job: string, tenantId:
   }
   await inBatches(installation, job, tenantId, async (ctx) => {
     const over = await ctx.tx<{ id: string }[]>`
-      delete from webhook_secret where tenant_id = ${tenantId} and id in (
-        select id from webhook_secret where tenant_id = ${tenantId} and ends_at < now() - interval '1 hour' limit ${batch})
+      delete from webhook_secret where tenant_id = ${tenantId} and id = any (array(
+        select id from webhook_secret where tenant_id = ${tenantId} and ends_at < now() - interval '1 hour' limit ${batch}))
       returning id`
     await Promise.all(over.map(({ id }) => removeSealed(ctx, { tenantId, kind: 'webhook.secret', ownerId: id })))
     return over.count

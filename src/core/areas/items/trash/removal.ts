@@ -83,10 +83,10 @@ const heldOf = (items: readonly Candidate[]) => items.flatMap(({ id, is_held }) 
 /** Removes templates that were deleted under a hold which no longer covers them; undefined after the last ones. */
 async function removeTemplates({ tx }: Ctx, tenantId: string, size: number): Promise<string | undefined> {
   const removed = await tx<{ id: string }[]>`
-    delete from template where tenant_id = ${tenantId} and id in (
+    delete from template where tenant_id = ${tenantId} and id = any (array(
       select t.id from template t
       where t.tenant_id = ${tenantId} and t.deleted_at is not null and not ${isTemplateHeld(tx, tenantId)}
-      order by t.id limit ${size})
+      order by t.id limit ${size}))
     returning id`
   return removed.length < size ? undefined : removed.at(-1)?.id
 }

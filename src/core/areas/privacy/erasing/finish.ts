@@ -21,9 +21,9 @@ const batch = 500
 export async function releaseCopies({ tx }: Ctx, sweeping: Sweeping): Promise<boolean> {
   const { tenantId, id } = sweeping
   const gone = await tx`
-    delete from erasure_held d where d.tenant_id = ${tenantId} and d.id in (
+    delete from erasure_held d where d.tenant_id = ${tenantId} and d.id = any (array(
       select h.id from erasure_held h
-      where h.tenant_id = ${tenantId} and h.erasure_id = ${id} and not ${isCopyHeld(tx, sweeping)} order by h.id limit ${batch})`
+      where h.tenant_id = ${tenantId} and h.erasure_id = ${id} and not ${isCopyHeld(tx, sweeping)} order by h.id limit ${batch}))`
   return gone.count === batch
 }
 
