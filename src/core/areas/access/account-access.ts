@@ -90,4 +90,4 @@ export const isSeenByAccount = (tx: Pick<Tx, 'part'>, containerId: Part): Part =
     or c.deleted_at is null and h.deleted_at is null and (
       m.container_id = c.id or m.container_id = c.parent_id and not c.is_private
       or m.container_id is null and c.id is not null
-        and (m.role = 'OWNER' or not (c.is_private or coalesce(h.is_private, false))))))`
+        and (m.role = 'OWNER' or not (c.is_private or coalesce(h.is_private, false))))) offset 0)`
