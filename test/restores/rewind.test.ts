@@ -7,6 +7,7 @@ import { operations as ops } from '../../src/core/contract/operations.ts'
 import { refusal } from '../backup/backup-desk.ts'
 import { fileOf, storedAt } from '../backup/workspace-files.ts'
 import { fingerprintOf } from '../kit/leaving-workspace.ts'
+import { person } from '../kit/people.ts'
 import { type TwoWays, ways } from '../kit/two-ways.ts'
 import { contentRows } from './comparison.ts'
 import { type Board, board, type RestoreDesk, restoreDesk } from './restore-desk.ts'
@@ -267,6 +268,30 @@ describe('a rewind', () => {
     expect(await refusal(change)).toEqual(['workspace.restoring', {}])
     await sql`update tenant set restoring_at = null where id = ${mine.id}`
   })
+})
+
+test('an entity tag from before a rewind matches nothing behind it, nor behind its undo', async () => {
+  const mine = await workspace()
+  const { token } = await person(both.daemon, mine.id)
+  const path = `/api/v1/items/${mine.items[0]}`
+  const change = (title: string, etag: unknown) =>
+    both.daemon.call('PATCH', path, {
+      token,
+      body: { title },
+      headers: { 'content-type': 'application/merge-patch+json', 'if-match': String(etag) },
+    })
+  const tag = async () => (await both.daemon.call('GET', path, { token })).headers['etag']
+  const tags = [await tag()]
+  const backup = await desk.backedUp(mine.id)
+  expect((await change('changed since', tags[0])).status).toBe(200)
+  tags.push(await tag())
+  const done = await desk.apply(await desk.rewindTo(backup))
+  for (const old of tags) expect((await change('lost', old)).status).toBe(412)
+  tags.push(await tag())
+  await desk.undo(done)
+  for (const old of tags) expect((await change('lost', old)).status).toBe(412)
+  expect((await both.daemon.call('GET', path, { token })).json.title).toBe('changed since')
+  expect((await change('found', await tag())).status).toBe(200)
 })
 
 describe('an undo', () => {
