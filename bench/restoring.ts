@@ -5,7 +5,7 @@
  *  - a neighbour's reads through a daemon meanwhile;
  *  - a rewind where 1 % of the rows differ, and its undo: for how long the workspace is closed.
  */
-import { chmod, mkdtemp, open, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -36,7 +36,7 @@ export async function restoring(ground: Ground): Promise<Line[]> {
   const neighbour = { ...ground, ...(await addWorkspace(ground, 'neighbour')) }
   const sql = postgres({ ...postgresOptions(ground.superuser), max: 1, onnotice: () => undefined })
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-rows-'))
-  await chmod(folder, 0o755) // the server reads its files, as another user
+  await chmod(folder, 0o777) // the server writes and reads its files, as another user
   const daemon = await startDaemon(ground.environment, '--role', 'api')
   try {
     const backupId = await backedUp(ground)
@@ -154,11 +154,7 @@ async function copiedOut(sql: postgres.Sql, tenantId: string, folder: string): P
       where attrelid = ${table}::regclass and attnum > 0 and not attisdropped and attgenerated = '' and attname <> 'tenant_id'`
     const columns = row?.columns ?? ''
     const file = join(folder, table)
-    const source = sql.unsafe(`copy (select ${columns} from ${table} where tenant_id = '${tenantId}') to stdout`)
-    const out = await open(file, 'w')
-    // Not by a pipeline: the driver's stream is not closed when it has ended.
-    for await (const chunk of await source.readable()) await out.write(chunk)
-    await out.close()
+    await sql.unsafe(`copy (select ${columns} from ${table} where tenant_id = '${tenantId}') to '${file}'`)
     const [counted] = await sql<{ rows: number }[]>`
       select count(*)::int as rows from ${sql(table)} where tenant_id = ${tenantId}`
     files.push({ table, columns, file, rows: counted?.rows ?? 0 })

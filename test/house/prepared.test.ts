@@ -75,7 +75,7 @@ const unread: readonly Exception[] = [
   },
   { of: /^hasRows$/, says: /: checks\.join/, why: 'asks each table of tables.ts' },
   { of: /^countRows$/, says: /: counts\.join/, why: 'counts each table of tables.ts' },
-  { of: /^countRows$/, says: /: quoted\(table\)$/, why: 'an export counts each entity' },
+  { of: /^estimateRows$/, says: /: quoted\(table\)$/, why: 'an export estimates each entity' },
   {
     of: /^copyRows$/,
     says: /: columns\.map/,

@@ -84,8 +84,8 @@ function accessIn(rows: readonly FoundRow[]): AccountAccess {
  * Whether the account `a` sees the container `c`, whose hub is `h`, and which is not deleted; where `containerId` is null,
  * whether it has a role at all. For a statement that reads many accounts; it says what `accessOf` does.
  */
-export const isSeenByAccount = (tx: Pick<Tx, 'part'>, containerId: Part): Part => tx.part`exists (
-  select from membership m where m.tenant_id = a.tenant_id and m.holder_id = any (${ownHolders(tx)}) and (
+export const isSeenByAccount = (tx: Pick<Tx, 'part'>, tenantId: string, containerId: Part): Part => tx.part`exists (
+  select from membership m where m.tenant_id = ${tenantId} and m.holder_id = any (${ownHolders(tx)}) and (
     ${containerId} is null
     or c.deleted_at is null and h.deleted_at is null and (
       m.container_id = c.id or m.container_id = c.parent_id and not c.is_private

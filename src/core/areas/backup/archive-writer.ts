@@ -18,7 +18,7 @@ import { migrationNames } from '../../kernel/database/migration-names.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import type { ArchiveForm } from './archive-form.ts'
 import { fileNameOf, type ManifestFile } from './archive-format.ts'
-import { copyRows, countRows, LineWriter, type SpareBuffers } from './copied-lines.ts'
+import { copyRows, estimateRows, LineWriter, type SpareBuffers } from './copied-lines.ts'
 import { type Entity, omittedTables, readEntities } from './entities.ts'
 import { inLanes } from './lanes.ts'
 import { writeMediaList } from './media-list.ts'
@@ -28,7 +28,7 @@ export interface Writing {
   readonly form: ArchiveForm
   /** An empty folder that nobody else reads. */
   readonly folder: string
-  /** Called with the number of rows written. */
+  /** Called with the number of rows written; the total is an estimate where there are many. */
   readonly onRows: (done: number, total: number) => void
   readonly signal: AbortSignal
 }
@@ -62,25 +62,23 @@ export async function writeArchive(tx: Tx, writing: Writing): Promise<WrittenArc
   if (snapshot.is_restoring) throw new Problem('workspace.restoring')
   const entities = await readEntities(tx, form.kind)
   // Sent together: most tables are empty, and the way to the server would cost more than the count.
-  const counts = await Promise.all(entities.map((entity) => countRows(tx, entity, tenantId)))
-  const total = counts.reduce((sum, count) => sum + count, 0)
+  const estimates = await Promise.all(entities.map((entity) => estimateRows(tx, entity, tenantId)))
+  const total = estimates.reduce((sum, count) => sum + count, 0)
 
   const files = new Array<ManifestFile>(entities.length)
   // Most tables of a workspace are empty. Their files wait for the disk and for keys, not for the server, and not for each other.
   await inLanes(emptyAtOnce, entities.entries(), async ([at, { name }]) => {
-    if (counts[at] === 0)
+    if (estimates[at] === 0)
       files[at] = await new ArchiveFile(writing.folder, name, form, writing.signal, emptyPackedBytes).end()
   })
   const spare: SpareBuffers = []
   let done = 0
   for (const [at, entity] of entities.entries()) {
-    if (counts[at] === 0) continue
+    if (estimates[at] === 0) continue
     const file = await writeEntity(tx, entity, writing, spare, (rows) => {
       done += rows
-      writing.onRows(done, total)
+      writing.onRows(done, Math.max(done, total))
     })
-    // Both counts are of one snapshot: a difference means that a row was lost on the way.
-    if (file.rows !== counts[at]) throw new Error(`${entity.name}: ${file.rows} rows of ${counts[at]}`)
     files[at] = file
   }
   const media = await writeMediaList(tx, tenantId, writing.folder)
@@ -113,13 +111,16 @@ async function writeEntity(
     onRows(some)
     return file.write(chunk, some)
   })
+  let sent = 0
   try {
-    await copyRows(tx, entity, tenantId, lines.row)
+    sent = await copyRows(tx, entity, tenantId, lines.row)
     await lines.end()
   } catch (error) {
     file.fail(error as Error)
   }
-  return file.end() // the first failure, whichever side it came from
+  const written = await file.end() // the first failure, whichever side it came from
+  if (written.rows !== sent) throw new Error(`${entity.name}: ${written.rows} rows of ${sent}`)
+  return written
 }
 
 /** A file of lines on its way into the spool: compressed, in the archive's form, counted. */

@@ -139,7 +139,7 @@ const readForMail = (
         where n.tenant_id = ${tenantId} and n.account_id = ${accountId} and n.mail_id = ${mailId}
           and (n.read_at is null or n.category = 'SECURITY')
           and (n.item_id is null or i.id is not null)
-          and ${isSeenByAccount(tx, tx.part`coalesce(i.container_id, n.container_id)`)}
+          and ${isSeenByAccount(tx, tenantId, tx.part`coalesce(i.container_id, n.container_id)`)}
         order by n.at, n.id`,
     ])
     if (!place || !person) return undefined

@@ -152,20 +152,20 @@ const takeWaiting = (tx: Tx, tenantId: string): Promise<TellingRow[]> => tx<Tell
     cross join lateral (
       select x.* from account x
       where x.tenant_id = ${tenantId} and x.id = f.account_id and x.kind = 'PERSON' and x.state in ('ACTIVE', 'INVITED') offset 0) a
-    left join account_preference p on p.tenant_id = a.tenant_id and p.account_id = a.id
-    left join item i on i.tenant_id = a.tenant_id and i.id = f.item_id
-    left join container c on c.tenant_id = a.tenant_id and c.id = coalesce(i.container_id, f.container_id)
-    left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    left join notification_preference shown on shown.tenant_id = a.tenant_id and shown.account_id = a.id
+    left join account_preference p on p.tenant_id = ${tenantId} and p.account_id = a.id
+    left join item i on i.tenant_id = ${tenantId} and i.id = f.item_id
+    left join container c on c.tenant_id = ${tenantId} and c.id = coalesce(i.container_id, f.container_id)
+    left join container h on h.tenant_id = ${tenantId} and h.id = c.parent_id
+    left join notification_preference shown on shown.tenant_id = ${tenantId} and shown.account_id = a.id
       and shown.category = f.category and shown.channel = 'IN_APP'
-    left join notification_preference mailed on mailed.tenant_id = a.tenant_id and mailed.account_id = a.id
+    left join notification_preference mailed on mailed.tenant_id = ${tenantId} and mailed.account_id = a.id
       and mailed.category = f.category and mailed.channel = 'MAIL'
-    where ${isSeenByAccount(tx, tx.part`coalesce(i.container_id, f.container_id)`)}
+    where ${isSeenByAccount(tx, tenantId, tx.part`coalesce(i.container_id, f.container_id)`)}
       and not exists (
-        select from outbox_event e where e.tenant_id = a.tenant_id and e.id = f.event_id and e.is_restored offset 0)
+        select from outbox_event e where e.tenant_id = ${tenantId} and e.id = f.event_id and e.is_restored offset 0)
       and not exists (
         select from notification n
-        where n.tenant_id = a.tenant_id and n.account_id = a.id and n.event_id = f.event_id and n.category = f.category
+        where n.tenant_id = ${tenantId} and n.account_id = a.id and n.event_id = f.event_id and n.category = f.category
         offset 0)
       -- What comes with an account is no news to it.
       and not (f.category in ('ACCESS', 'SECURITY') and f.at < a.created_at + interval '1 minute'))

@@ -324,12 +324,7 @@ export const providerSignInOperations = defineOperations('auth', {
         .meta({ id: 'OidcStarted' }),
     },
     needs: { caller: 'anyone', rate: { perSource: { calls: 60, seconds: 60 } } },
-    refuses: [
-      'auth.sign_in_failed',
-      'auth.invitation_invalid',
-      'identity_provider.unavailable',
-      'tenant_suspended',
-    ],
+    refuses: ['auth.sign_in_failed', 'auth.invitation_invalid', 'identity_provider.unavailable', 'tenant_suspended'],
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
     assumed: [

@@ -62,10 +62,10 @@ export interface Connection {
    */
   send(statement: Statement, failed?: (error: unknown) => unknown): Promise<Result>
   /**
-   * Runs a `copy … to stdout`, row by row. Nothing else may be sent until it ends. After a rejection, the connection
+   * Runs a `copy … to stdout`, row by row; answers how many the server sent. Nothing else may be sent until it ends. After a rejection, the connection
    * can only be ended.
    */
-  copyOut(text: string, take: TakeRow): Promise<void>
+  copyOut(text: string, take: TakeRow): Promise<number>
   /** Calls back once when the connection dies; `undefined` takes the listener away. */
   whenClosed(listener: ((reason: DatabaseUnavailable) => void) | undefined): void
   /** Counts one beat. Destroys the socket after more silent beats than `patience` or `allowed`, whichever is less. */
@@ -140,7 +140,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     copyOut: async (text, take) => {
       if (death) throw death
       silence.due += 1
-      await copiedOut(client, text, take, silence).finally(() => {
+      return copiedOut(client, text, take, silence).finally(() => {
         silence.due -= 1
       })
     },
@@ -202,16 +202,13 @@ function sessionOptions(limits: SessionLimits): object {
  * The driver pushes each row into a stream that it made. Buffering and reading there would cost as
  * much as the rest of its work, so this replaces the `push` of that stream.
  */
-function copiedOut(client: postgres.Sql, text: string, take: TakeRow, silence: Silence): Promise<void> {
+function copiedOut(client: postgres.Sql, text: string, take: TakeRow, silence: Silence): Promise<number> {
   return new Promise((resolve, fail) => {
     const reject = (error: unknown) => fail(translated(error))
     let stream: Readable | undefined
     let held: Promise<void> | undefined
     const push = (row: Uint8Array | null): boolean => {
-      if (row === null) {
-        Promise.resolve(held).then(resolve, reject)
-        return true
-      }
+      if (row === null) return true // the end comes with the result, which counts
       try {
         const wait = take(row)
         if (wait === undefined || wait === held) return held === undefined
@@ -228,10 +225,14 @@ function copiedOut(client: postgres.Sql, text: string, take: TakeRow, silence: S
       }
       return false // the driver pauses its socket
     }
-    const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
+    const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(given: Readable | Result): void }
     const { resolve: handOut } = query
-    query.resolve = (opened) => {
-      query.resolve = handOut // called once more at the end, with a result
+    query.resolve = (given) => {
+      const opened = given as Readable
+      // Called once more at the end.
+      query.resolve = (result) => {
+        Promise.resolve(held).then(() => resolve((result as Result).count), reject)
+      }
       // Listens as soon as the stream exists: a failure may be in the same packet.
       opened.on('error', reject)
       stream = Object.assign(opened, { push })

@@ -65,10 +65,10 @@ export interface Tx {
   /** Text with `$1 …`, for a library that brings its own SQL. Several statements only without values. */
   text<T extends readonly Row[] = Row[]>(text: string, values?: readonly unknown[]): Promise<Rows<T>>
   /**
-   * Runs `copy (select …) to stdout` in PostgreSQL's text format, row by row; the caller gives the whole text. If it
-   * fails, the transaction and its connection end.
+   * Runs `copy (select …) to stdout` in PostgreSQL's text format, row by row, and answers how many the server sent; the
+   * caller gives the whole text. If it fails, the transaction and its connection end.
    */
-  copyOut(text: string, take: TakeRow): Promise<void>
+  copyOut(text: string, take: TakeRow): Promise<number>
   /**
    * Runs work that may fail without failing the transaction: if it throws, its statements are undone, and the error is
    * thrown on. Not for concurrent branches.
@@ -215,12 +215,12 @@ function patience(session: Session, seconds: number): Promise<Result> {
   })
 }
 
-async function copied(session: Session, text: string, take: TakeRow): Promise<void> {
+async function copied(session: Session, text: string, take: TakeRow): Promise<number> {
   if (!/^copy \(select [^;]+\) to stdout$/.test(text)) refuse('copyOut() takes one copy (select …) to stdout')
   session.assertOpen()
   await session.verdict
   try {
-    await session.connection.copyOut(text, take)
+    return await session.connection.copyOut(text, take)
   } catch (error) {
     session.failure ??= error
     // The server may still send rows, and nothing would read them.
