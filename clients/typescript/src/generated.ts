@@ -4761,7 +4761,7 @@ export type JobProgress = {
   readonly phase: "WAITING" | "READING" | "SENDING" | "READING_BACK" | "WORKING" | "DONE"
   /** Rows while READING or WORKING, bytes while SENDING or READING_BACK. */
   readonly done: Int64
-  /** Of the same; null while it is not known. */
+  /** Of the same; null while it is not known, and an estimate where tables of more than 10,000 rows are read. */
   readonly total: Int64 | null
 }
 

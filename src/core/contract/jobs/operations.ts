@@ -21,7 +21,11 @@ const JobProgress = z
   .object({
     phase: z.enum(['WAITING', 'READING', 'SENDING', 'READING_BACK', 'WORKING', 'DONE']),
     done: int64.describe('rows while READING or WORKING, bytes while SENDING or READING_BACK'),
-    total: int64.nullable().describe('of the same; null while it is not known'),
+    total: int64
+      .nullable()
+      .describe(
+        'of the same; null while it is not known, and an estimate where tables of more than 10,000 rows are read',
+      ),
   })
   .meta({ id: 'JobProgress' })
 export type JobProgress = z.output<typeof JobProgress>
