@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 
 const lookMs = 1_000
 /** Of the time between two looks. The collection stops the process for as long as a slow answer takes. */
-const leastBusy = 0.05
+const mostBusy = 0.05
 
 export function collectStartGarbage(): void {
   let last = performance.eventLoopUtilization()
@@ -15,7 +15,7 @@ export function collectStartGarbage(): void {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, last)
     last = now
-    if (utilization > leastBusy) return
+    if (utilization > mostBusy) return
     clearInterval(looking)
     collect()
   }, lookMs)

@@ -3,7 +3,7 @@
  * nobody may have cannot be read: over HTTP, at each operation that says so. Index, Auth; people 10.
  */
 import { randomUUIDv7 } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { closeGate } from '../../src/core/areas/recovery/gate.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
@@ -102,6 +102,7 @@ test('into a suspended workspace nobody comes, and no password of it is set', as
 })
 
 describe('a new password in place of an old one', () => {
+  afterEach(() => sql`delete from setting`)
   const decided = (name: string, value: unknown) => sql`
     insert into setting (name, value) values (${name}, ${JSON.stringify(value)}::text::jsonb)`
 
@@ -111,7 +112,6 @@ describe('a new password in place of an old one', () => {
       expect((await setPassword({ password: 'not the one' })).json.code).toBe(code)
     await decided('sign_in.password_enabled', false)
     expect(codeOf(await setPassword())).toEqual([403, 'auth.password_disabled'])
-    await sql`delete from setting`
   })
 
   test('takes the second factor of the account, and five wrong codes lock it', async () => {
@@ -133,7 +133,6 @@ describe('a new password in place of an old one', () => {
     expect(codeOf(await reset())).toEqual(unusable)
     const { token } = await invited()
     expect(codeOf(await house.post('/auth/invitations:redeem', { token, password: fresh }))).toEqual(unusable)
-    await sql`delete from setting`
   })
 })
 

@@ -150,7 +150,7 @@ const takeWaiting = (tx: Tx, tenantId: string): Promise<TellingRow[]> => tx<Tell
            coalesce(mailed.overrides ->> c.id::text, mailed.overrides ->> h.id::text, mailed.delivery) as mail
     from chosen f
     cross join lateral (
-      select x.* from account x
+      select x.id, x.group_ids, x.created_at from account x
       where x.tenant_id = ${tenantId} and x.id = f.account_id and x.kind = 'PERSON' and x.state in ('ACTIVE', 'INVITED') offset 0) a
     left join account_preference p on p.tenant_id = ${tenantId} and p.account_id = a.id
     left join item i on i.tenant_id = ${tenantId} and i.id = f.item_id

@@ -62,8 +62,8 @@ export interface Connection {
    */
   send(statement: Statement, failed?: (error: unknown) => unknown): Promise<Result>
   /**
-   * Runs a `copy … to stdout`, row by row; answers how many the server sent. Nothing else may be sent until it ends. After a rejection, the connection
-   * can only be ended.
+   * Runs a `copy … to stdout`, row by row; answers how many the server sent. Nothing else may be sent until it ends.
+   * After a rejection, the connection can only be ended.
    */
   copyOut(text: string, take: TakeRow): Promise<number>
   /** Calls back once when the connection dies; `undefined` takes the listener away. */
