@@ -124,9 +124,12 @@ async function race(): Promise<Placed[]> {
   return placed
 }
 
-/** How many rows of each table there are, but for keys that the daemons make of titles and values in the meantime. */
+/**
+ * How many rows of each table there are, without what the daemons change in the meantime: they make keys of titles
+ * and values, and drop messages that wait in a workspace that is being deleted.
+ */
 async function countsOf(tenantId: string): Promise<Record<string, number>> {
-  const { item_field_key: _, ...counts } = await rowsOf(ways.sql, tenantId)
+  const { item_field_key: _keys, notification_pending: _messages, ...counts } = await rowsOf(ways.sql, tenantId)
   return counts
 }
 
