@@ -33,8 +33,8 @@ test('answers every row that the role may see, and the connection serves on', as
       as,
       async (tx) => {
         let lines = 0
-        await tx.copyOut(everything, (row) => {
-          expect(row.at(-1)).toBe(0x0a)
+        await tx.copyOut(everything, (packet, _, end) => {
+          expect(packet[end - 1]).toBe(0x0a)
           lines += 1
           return undefined
         })

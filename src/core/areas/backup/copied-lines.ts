@@ -13,7 +13,7 @@
  */
 import { quotedId } from '../../kernel/database/roles.ts'
 import type { TakeRow, Tx } from '../../kernel/database/transaction.ts'
-import { type Cell, cellOf, put, roomFor } from './copied-cells.ts'
+import { type Bytes, bytesOf, type Cell, cellOf, leastOf, put, roomFor, type Text, textOf } from './copied-cells.ts'
 import type { Entity } from './entities.ts'
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
@@ -58,20 +58,24 @@ const bufferFrom = (spare: SpareBuffers) => spare.pop() ?? Buffer.allocUnsafeSlo
 /** Receives many lines at a time. The bytes stay unchanged until the promise is settled. */
 type TakeLines = (lines: Buffer, rows: number) => Promise<void>
 
-/** Room beside a value: quotation marks, an offset's minutes, a boolean in full. */
-const besideValue = 8
+/** Room beside a value: quotation marks, an offset's minutes, a boolean in full, what fills up a text. */
+const besideValue = 12
 
 export class LineWriter {
   /** What is before a value, and what stands there where there is none. */
   private readonly columns: readonly {
-    readonly before: Uint8Array
-    readonly absent: Uint8Array
+    readonly before: Text
+    readonly absent: Text
+    readonly least: number
     readonly write: Cell
   }[]
   private readonly roomOfNames: number
   private readonly take: TakeLines
   private readonly spare: SpareBuffers
   private buffer: Buffer
+  private out: Bytes
+  /** The last one of which a row came. */
+  private packet: Bytes = bytesOf(Buffer.alloc(0))
   private at = 0
   private rows = 0
   /** The promises of the last buffer that was handed on, and of the one before it, until they are taken. */
@@ -81,25 +85,28 @@ export class LineWriter {
   constructor(columns: Entity['columns'], spare: SpareBuffers, take: TakeLines) {
     this.columns = columns.map(({ name, type }, at) => {
       const before = `${at === 0 ? '{' : ','}${JSON.stringify(name)}:`
-      return { before: Buffer.from(before), absent: Buffer.from(`${before}null`), write: cellOf(type) }
+      return { before: textOf(before), absent: textOf(`${before}null`), least: leastOf(type), write: cellOf(type) }
     })
     this.roomOfNames = this.columns.reduce((sum, { before }) => sum + before.length + besideValue, 2)
     this.take = take
     this.spare = spare
     this.buffer = bufferFrom(spare)
+    this.out = bytesOf(this.buffer)
   }
 
   /** Takes one row; answers a promise if two buffers are full, so that one is filled while another is compressed. */
-  readonly row: TakeRow = (row) => {
-    const needed = this.roomOfNames + roomFor(row, chunkBytes / 8)
+  readonly row: TakeRow = (packet, from, end) => {
+    const needed = this.roomOfNames + roomFor(packet, from, end, chunkBytes / 8)
     if (this.at + needed > this.buffer.length) {
       this.handOn()
       if (needed > chunkBytes) {
         this.spare.push(this.buffer)
         this.buffer = Buffer.allocUnsafeSlow(needed)
+        this.out = bytesOf(this.buffer)
       }
     }
-    this.at = this.write(row, this.buffer, this.at)
+    if (packet !== this.packet.each) this.packet = bytesOf(packet)
+    this.at = this.write(this.packet, from)
     this.rows += 1
     return this.behind
   }
@@ -111,18 +118,21 @@ export class LineWriter {
     this.spare.push(this.buffer)
   }
 
-  private write(row: Uint8Array, out: Uint8Array, start: number): number {
-    let at = start
-    let from = 0
-    for (const { before, absent, write } of this.columns) {
-      let end = from
+  /** Writes the line of the row that begins there; answers where it ends. */
+  private write(packet: Bytes, start: number): number {
+    const { each: row } = packet
+    const { out } = this
+    let { at } = this
+    let from = start
+    for (const { before, absent, least, write } of this.columns) {
+      let end = isHex(row[from]!) ? from + least : from
       // Neither occurs in a value: both are escaped there.
       while (row[end] !== tab && row[end] !== lineFeed) end += 1
-      at = isNull(row, from, end) ? put(absent, out, at) : write(row, from, end, out, put(before, out, at))
+      at = isNull(row, from, end) ? put(absent, out, at) : write(packet, from, end, out, put(before, out, at))
       from = end + 1
     }
-    out[at] = closing
-    out[at + 1] = lineFeed
+    out.each[at] = closing
+    out.each[at + 1] = lineFeed
     return at + 2
   }
 
@@ -144,6 +154,7 @@ export class LineWriter {
       () => {}, // the holder of the promise gets the error
     )
     this.buffer = bufferFrom(this.spare)
+    this.out = bytesOf(this.buffer)
     this.at = 0
     this.rows = 0
   }
@@ -152,6 +163,8 @@ export class LineWriter {
 const tab = 0x09
 const lineFeed = 0x0a
 const closing = 0x7d
+
+const isHex = (byte: number) => (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x66)
 
 /** `\N`: COPY doubles a literal backslash, so no value looks like this. */
 const isNull = (row: Uint8Array, from: number, end: number) =>

@@ -42,8 +42,8 @@ export async function writeMediaList(
              id, size_bytes, case when state = 'READY' then sha256 end
            from media where tenant_id = ${quotedId(tenantId)} and state in ('READY', 'SCANNING')
            order by sha256, case when state = 'SCANNING' then id end, id) to stdout`,
-    (row) => {
-      const line = Buffer.from(row).toString('latin1')
+    (packet, from, end) => {
+      const line = packet.toString('latin1', from, end)
       const media = readLine(line.trimEnd())
       if (media.sha256 !== undefined) {
         count += 1

@@ -26,10 +26,10 @@
  * end the connection between two statements of a transaction. The pool does both.
  */
 import { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
 import postgres from 'postgres'
 import { type DatabaseAddress, postgresOptions } from './address.ts'
 import { columnTypes, jsonbTypeId } from './column-values.ts'
+import { copiedOut, type TakeRow } from './copied-out.ts'
 import { greetingOf, localSettingsOf, type SessionLimits } from './session-settings.ts'
 import { Silence } from './silence.ts'
 import { Json, type Statement } from './statement.ts'
@@ -38,12 +38,6 @@ import { sendWholePackets } from './whole-packets.ts'
 
 /** The rows of one statement, with their count and PostgreSQL's command tag. */
 export type Result = object[] & { readonly count: number; readonly command: string }
-
-/**
- * Takes one row of a copy as the server sent it, with its line feed. The bytes are valid only during the call. If it
- * returns a promise, the server is held back until the promise settles; rows that have already arrived still come.
- */
-export type TakeRow = (row: Uint8Array) => Promise<void> | undefined
 
 export interface Connection {
   readonly alive: boolean
@@ -88,6 +82,8 @@ const modes = {
   once: { prepare: false, simple: false },
   simple: { prepare: false, simple: true },
 }
+
+const nothing: Statement = { text: 'select', values: [], mode: 'simple' }
 
 /** Opens a connection and waits until PostgreSQL answers on it. Refuses with DatabaseUnavailable. */
 export async function connect(address: DatabaseAddress, limits: SessionLimits): Promise<Connection> {
@@ -138,9 +134,10 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     patience: Number.POSITIVE_INFINITY,
     send,
     copyOut: async (text, take) => {
+      if (silence.due > 0) await send(nothing)
       if (death) throw death
       silence.due += 1
-      return copiedOut(client, text, take, silence).finally(() => {
+      return copiedOut(client, address.ssl === false ? socket : undefined, text, take, silence).finally(() => {
         silence.due -= 1
       })
     },
@@ -164,7 +161,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
 async function greeted(connection: Connection, late: () => void): Promise<Connection> {
   const deadline = setTimeout(late, greetingMs)
   try {
-    await connection.send({ text: 'select', values: [], mode: 'simple' })
+    await connection.send(nothing)
   } catch (error) {
     await connection.end()
     throw error
@@ -196,50 +193,6 @@ function sessionOptions(limits: SessionLimits): object {
     onnotice: () => {},
     connection: greetingOf(limits),
   }
-}
-
-/**
- * The driver pushes each row into a stream that it made. Buffering and reading there would cost as
- * much as the rest of its work, so this replaces the `push` of that stream.
- */
-function copiedOut(client: postgres.Sql, text: string, take: TakeRow, silence: Silence): Promise<number> {
-  return new Promise((resolve, fail) => {
-    const reject = (error: unknown) => fail(translated(error))
-    let stream: Readable | undefined
-    let held: Promise<void> | undefined
-    const push = (row: Uint8Array | null): boolean => {
-      if (row === null) return true // the end comes with the result, which counts
-      try {
-        const wait = take(row)
-        if (wait === undefined || wait === held) return held === undefined
-        if (held === undefined) silence.due -= 1 // while the taker holds the server back, its silence does not count
-        held = wait
-        wait.then(() => {
-          if (held !== wait) return
-          held = undefined
-          silence.due += 1
-          stream?._read(0) // the driver resumes its socket, which over TLS is not ours
-        }, reject)
-      } catch (error) {
-        reject(error)
-      }
-      return false // the driver pauses its socket
-    }
-    const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(given: Readable | Result): void }
-    const { resolve: handOut } = query
-    query.resolve = (given) => {
-      const opened = given as Readable
-      // Called once more at the end.
-      query.resolve = (result) => {
-        Promise.resolve(held).then(() => resolve((result as Result).count), reject)
-      }
-      // Listens as soon as the stream exists: a failure may be in the same packet.
-      opened.on('error', reject)
-      stream = Object.assign(opened, { push })
-      handOut(opened)
-    }
-    query.readable().catch(reject)
-  })
 }
 
 /** Works once and then throws. This keeps the driver from reconnecting. */

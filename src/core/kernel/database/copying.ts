@@ -56,7 +56,7 @@ async function drained(stream: NodeJS.EventEmitter): Promise<void> {
 }
 
 /** Runs one `copy … to stdout`, and passes each row as it comes. */
-export function copyOut(client: Client, text: string, take: (row: Uint8Array) => void): Promise<void> {
+export function copyOut(client: Client, text: string, take: (row: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query({
       submit: (wire: Wire) => wire.query(text),

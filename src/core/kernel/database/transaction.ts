@@ -22,7 +22,8 @@
  * `begin`, the set-up of the role and the first statement are sent in one packet if the work
  * sends that statement before it awaits anything else.
  */
-import { type Connection, ignoreRejection, type Result, type TakeRow } from './connection.ts'
+import { type Connection, ignoreRejection, type Result } from './connection.ts'
+import type { TakeRow } from './copied-out.ts'
 import { refuse, Session } from './session.ts'
 import { heartbeatsOf } from './silence.ts'
 import {
@@ -38,7 +39,7 @@ import {
 } from './statement.ts'
 import type { DatabaseUnavailable } from './unavailable.ts'
 
-export type { TakeRow } from './connection.ts'
+export type { TakeRow } from './copied-out.ts'
 export { TransactionOver } from './session.ts'
 
 export type Row = object

@@ -159,7 +159,7 @@ export class Loader {
     }
     const lines = new LineWriter(columns, [], async (chunk) => digest.addLines(chunk))
     const from = `copy (select ${listed(columns.map(({ name }) => name))} from ${this.place(table.table)}) to stdout`
-    await copyOut(this.client, from, (row) => void lines.row(row))
+    await copyOut(this.client, from, (row) => void lines.row(row, 0, row.length))
     await lines.end()
     return digest
   }
