@@ -17,6 +17,7 @@ import { tenantOperations } from '../src/core/contract/tenants/operations.ts'
 import { readConfig } from '../src/core/kernel/config/config.ts'
 import { type DatabaseAddress, postgresOptions } from '../src/core/kernel/database/address.ts'
 import { recoveryActor } from '../src/core/kernel/values/actor.ts'
+import { keepHeapSmall } from '../src/daemon/small-heap.ts'
 
 export interface ExportSettings {
   readonly tenantId: string
@@ -30,6 +31,7 @@ export interface ExportFigures {
 }
 
 const { tenantId, superuser } = JSON.parse(process.argv[2]!) as ExportSettings
+keepHeapSmall()
 const config = readConfig()
 const booted = await bootInstallation(config, { works: false, applicationName: 'svc bench export' })
 const { installation } = booted

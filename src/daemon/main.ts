@@ -6,7 +6,6 @@
  * A failed start prints one line on stderr. An uncaught failure drains as well, within 5 s, because afterwards no state in
  * memory can be trusted. Spec: decisions 6, Process interface.
  */
-import { setFlagsFromString } from 'node:v8'
 import { type Config, readConfig } from '../core/kernel/config/config.ts'
 import { mistypedVariables } from '../core/kernel/config/mistyped.ts'
 import type { Embedded } from '../core/kernel/database/embedded.ts'
@@ -15,6 +14,7 @@ import { ConfigurationError } from '../core/kernel/values/configuration-error.ts
 import type { Daemon, DaemonRole, ListenFailure } from './daemon.ts'
 import { type Log, openLog } from './log.ts'
 import { setUpLine } from './set-up-token.ts'
+import { keepHeapSmall } from './small-heap.ts'
 import { collectStartGarbage } from './start-garbage.ts'
 import { startTracing } from './tracing.ts'
 
@@ -47,9 +47,7 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   const held = await holdAhead(config, log)
   const { startDaemon } = await import('./daemon.ts')
   const daemon = await startDaemon(config, role, log, held?.database)
-  // The old heap may grow by 60 % before its next collection, and not by up to 300 %, which made it 73 MB larger with
-  // hostile targets. As a flag at the start, it would make Node compile its own code again for each command of svc.
-  setFlagsFromString('--heap-growing-percent=60')
+  keepHeapSmall()
   collectStartGarbage()
 
   // Where it says that it listens may be a full disk, or closed by now: no reason to end.

@@ -1,4 +1,5 @@
 /** `copyOut`: rows leave through row-level security, and a connection that dies or is left half-way is never lent again. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPool, type Pool } from '../../../src/core/kernel/database/pool.ts'
 import { type TestDatabase, testDatabase } from '../../kit/database.ts'
@@ -91,6 +92,46 @@ test('a transaction whose copy failed is over, also for who swallows the failure
   })
   await expect(swallowing).rejects.toThrow('the transaction is over')
   expect(await works()).toBe(1)
+})
+
+test('begins wherever in an earlier answer the connection is', async () => {
+  for (let after = 0; after < 20; after += 1) {
+    const lengths = await pool.transaction(
+      as,
+      async (tx) => {
+        const long = tx<{ long: string }[]>`select repeat('d', 5000000) as long`
+        await pause(after)
+        let bytes = 0
+        const sent = await tx.copyOut(
+          "copy (select repeat('x', n) from generate_series(1, 1000) n) to stdout",
+          (_, from, end) => {
+            bytes += end - from
+            return undefined
+          },
+        )
+        return [sent, bytes, (await long)[0]?.long.length]
+      },
+      { readOnly: true },
+    )
+    expect(lengths).toEqual([1000, 501_500, 5_000_000])
+  }
+})
+
+test('takes rows that are longer than any packet, between short ones', async () => {
+  const bytes: number[] = []
+  await pool.transaction(
+    as,
+    (tx) =>
+      tx.copyOut(
+        "copy (select repeat('é', case when n % 3 = 0 then 1000000 else n end) from generate_series(1, 9) n) to stdout",
+        (packet, from, end) => {
+          bytes.push(packet.toString('utf8', from, end).length)
+          return undefined
+        },
+      ),
+    { readOnly: true },
+  )
+  expect(bytes).toEqual([1, 2, 1_000_000, 4, 5, 1_000_000, 7, 8, 1_000_000].map((length) => length + 1))
 })
 
 test('a reader that is behind holds the server back', async () => {
