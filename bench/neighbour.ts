@@ -1,28 +1,37 @@
-/** A workspace beside the one that is worked on: its reads at a steady pace, so that a slow answer does not mean fewer of them. */
+/**
+ * A workspace beside the one that is worked on: its reads at a steady pace, so that a slow answer does not mean fewer of them.
+ * They are sent and timed by a thread of their own. In the thread of the work, they would wait until it pauses, which no
+ * client of the daemon does.
+ */
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import type { Ground } from './ground.ts'
 
-/** Between two reads: about 100 a second. */
-const beatMs = 10
-
-export async function readBuckets(address: string, { collectionId, token }: Ground): Promise<void> {
-  const answer = await fetch(`${address}/api/v1/containers/${collectionId}/buckets`, {
-    headers: { authorization: `Bearer ${token}` },
-  })
-  await answer.arrayBuffer()
-  if (answer.status !== 200) throw new Error(`a read was answered with ${answer.status}`)
+export interface Neighbour {
+  /** Reads until then; answers how long each read took, in ms. */
+  readUntil(over: Promise<unknown>): Promise<number[]>
+  end(): Promise<unknown>
 }
 
-/** Reads at each beat, even if the read before it was not answered yet; answers how long each took, in ms. */
-export async function readUntil(over: Promise<unknown>, read: () => Promise<void>): Promise<number[]> {
-  const took: Promise<number>[] = []
-  const timed = async () => {
-    const began = performance.now()
-    await read()
-    return performance.now() - began
+/** Lists the buckets of its collection; has read for some seconds, because the first requests of a daemon are slower. */
+export async function startNeighbour(address: string, { collectionId, token }: Ground): Promise<Neighbour> {
+  const worker = new Worker(join(import.meta.dirname, 'neighbour-reader.ts'), {
+    workerData: { address: `${address}/api/v1/containers/${collectionId}/buckets`, token },
+  })
+  await once(worker, 'online')
+  const neighbour: Neighbour = {
+    async readUntil(over) {
+      worker.postMessage('begin')
+      await over.finally(() => worker.postMessage('end'))
+      const [took] = (await once(worker, 'message')) as [number[]]
+      return took
+    },
+    end: () => worker.terminate(),
   }
-  const beat = setInterval(() => took.push(timed()), beatMs)
-  await over.finally(() => clearInterval(beat))
-  return Promise.all(took)
+  await neighbour.readUntil(pause(3_000))
+  return neighbour
 }
 
 export function p99(figures: readonly number[]): number {

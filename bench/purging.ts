@@ -13,23 +13,22 @@ import { postgresOptions } from '../src/core/kernel/database/address.ts'
 import { recoveryActor } from '../src/core/kernel/values/actor.ts'
 import { fillWorkspace } from './filler.ts'
 import type { Ground } from './ground.ts'
-import { p99, readBuckets, readUntil } from './neighbour.ts'
+import { p99, startNeighbour } from './neighbour.ts'
 import { startDaemon } from './processes.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
 const rows = 1_000_000
-const idleMs = 20_000
+const idleMs = 60_000
 const allowed = ['AccessShareLock', 'RowShareLock', 'RowExclusiveLock']
 
 export async function purging(ground: Ground): Promise<Line[]> {
   const leaving = await leavingWorkspace(ground)
   const daemon = await startDaemon(ground.environment, '--role', 'api')
+  const neighbour = await startNeighbour(daemon.address, ground)
   try {
-    const read = () => readBuckets(daemon.address, ground)
-    await readUntil(pause(3_000), read) // the daemon's first requests are slower
-    const idle = await readUntil(pause(idleMs), read)
+    const idle = await neighbour.readUntil(pause(idleMs))
     const watched = watch(ground)
-    const meanwhile = await readUntil(purged(ground, leaving), read).finally(() => watched.stop())
+    const meanwhile = await neighbour.readUntil(purged(ground, leaving)).finally(() => watched.stop())
     const { longestMs, modes } = await watched.stop()
     return [
       ceilingLine(`purging ${rows} rows: the longest transaction`, longestMs, 'ms', 500),
@@ -47,6 +46,7 @@ export async function purging(ground: Ground): Promise<Line[]> {
       ),
     ]
   } finally {
+    await neighbour.end()
     await daemon.stop()
   }
 }

@@ -20,7 +20,7 @@ import { postgresOptions } from '../src/core/kernel/database/address.ts'
 import { recoveryActor } from '../src/core/kernel/values/actor.ts'
 import { fillBoards } from './board-filler.ts'
 import { addWorkspace, type Ground } from './ground.ts'
-import { p99, readBuckets, readUntil } from './neighbour.ts'
+import { p99, startNeighbour } from './neighbour.ts'
 import { startDaemon } from './processes.ts'
 import { elapsedMs } from './rounds.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
@@ -28,29 +28,28 @@ import { ceilingLine, type Line, ratioLine } from './table.ts'
 const size = { boards: 40, buckets: 4, itemsEach: 18_000 }
 const rounds = 2
 const changed = 10_000
-const idleMs = 15_000
+/** A p99 of fewer reads changes by a third from one minute to the next. */
+const idleMs = 60_000
 const actor = recoveryActor()
 
 export async function restoring(ground: Ground): Promise<Line[]> {
   await fillBoards(ground, size)
-  const neighbour = { ...ground, ...(await addWorkspace(ground, 'neighbour')) }
   const sql = postgres({ ...postgresOptions(ground.superuser), max: 1, onnotice: () => undefined })
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-rows-'))
   await chmod(folder, 0o777) // the server writes and reads its files, as another user
   const daemon = await startDaemon(ground.environment, '--role', 'api')
+  const neighbour = await startNeighbour(daemon.address, { ...ground, ...(await addWorkspace(ground, 'neighbour')) })
   try {
     const backupId = await backedUp(ground)
     const files = await copiedOut(sql, ground.tenantId, folder)
     const rows = files.reduce((sum, file) => sum + file.rows, 0)
-    const read = () => readBuckets(daemon.address, neighbour)
-    await readUntil(pause(3_000), read) // the daemon's first requests are slower
-    const idle = await readUntil(pause(idleMs), read)
+    const idle = await neighbour.readUntil(pause(idleMs))
     const ours: number[] = []
     const bare: number[] = []
     const meanwhile: number[] = []
     for (let round = 0; round < rounds; round += 1) {
       const made = elapsedMs(() => restoredAsNew(ground, backupId, `copy-${round}`))
-      meanwhile.push(...(await readUntil(made, read)))
+      meanwhile.push(...(await neighbour.readUntil(made)))
       ours.push(await made)
       bare.push(await elapsedMs(() => copiedIn(sql, files, `bare-${round}`)))
     }
@@ -71,6 +70,7 @@ export async function restoring(ground: Ground): Promise<Line[]> {
       ...(await rewound(ground, sql, backupId)),
     ]
   } finally {
+    await neighbour.end()
     await daemon.stop()
     await sql.end()
     await rm(folder, { recursive: true, force: true })
