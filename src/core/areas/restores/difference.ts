@@ -28,10 +28,13 @@ export async function computeDifference(
   tables: readonly ContentTable[],
 ): Promise<void> {
   await tx.patience(longSeconds)
+  // Both sides are walked along their keys. Hashed, rows of all columns would be written to disk and read once more.
+  void tx.switch("set local enable_hashjoin = 'off'")
   for (const table of tables) {
     void tx.text(`delete from ${stagedChanges(place.restoreId, table.table)} where tenant_id = $1`, [place.tenantId])
     await tx.text(differenceText(place.restoreId, table), [place.tenantId])
   }
+  await tx.switch("set local enable_hashjoin = 'on'")
 }
 
 function differenceText(restoreId: string, table: ContentTable): string {

@@ -106,7 +106,7 @@ async function keepAsWere(ctx: Ctx, writing: Writing, table: ContentTable, range
   )
 }
 
-/** Frees the places of rows that leave them. */
+/** Frees the places of rows that leave them, and keeps all that change or go. */
 async function putAside(writing: Writing, table: ContentTable): Promise<void> {
   const { place } = table
   if (!place) return
@@ -129,7 +129,7 @@ async function putAside(writing: Writing, table: ContentTable): Promise<void> {
 async function bringBack(writing: Writing, table: ContentTable): Promise<void> {
   for (const range of await rangesOf(writing, table, "'I', 'U'")) {
     await writing.step(async (ctx) => {
-      await keepAsWere(ctx, writing, table, range, "'I', 'U'")
+      await keepAsWere(ctx, writing, table, range, table.place ? "'I'" : "'I', 'U'")
       if (table.columns.length > table.key.length || table.hasVersion)
         await ctx.tx.text(updateText(writing, table), valuesOf(writing, range))
       await ctx.tx.text(insertText(writing, table), valuesOf(writing, range))
@@ -227,7 +227,7 @@ async function removeRows(writing: Writing, table: ContentTable): Promise<void> 
   for (const which of walks)
     for (const range of (await rangesOf(writing, table, "'D'")).toReversed()) {
       await writing.step(async (ctx) => {
-        await keepAsWere(ctx, writing, table, range, "'D'")
+        if (!table.place) await keepAsWere(ctx, writing, table, range, "'D'")
         if (table.table === 'item') await removeKeys(ctx, writing, range)
         await ctx.tx.text(removalText(writing, table, which), valuesOf(writing, range))
       })
