@@ -16,7 +16,6 @@ export const sweepNotifications = defineJob({
     sweep(installation, sweeper, [
       {
         table: 'notification',
-        key: ['tenant_id', 'account_id', 'event_id', 'category'],
         since: 'at',
         after: `${installation.config.notifications.days} days`,
       },

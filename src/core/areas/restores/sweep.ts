@@ -76,9 +76,9 @@ async function forgetReplaced(installation: Installation, trusted: Date): Promis
     for (let removed = batch; removed === batch; )
       removed = await installation.transaction(worker, { tenantId }, async ({ tx }) => {
         const { count } = await tx`
-          delete from restore_undo where tenant_id = ${tenantId} and restore_id = ${id} and key in (
-            select u.key from restore_undo u where u.tenant_id = ${tenantId} and u.restore_id = ${id} limit ${batch})`
-        return Math.min(count, batch)
+          delete from restore_undo where tenant_id = ${tenantId} and restore_id = ${id} and ctid = any (array(
+            select u.ctid from restore_undo u where u.tenant_id = ${tenantId} and u.restore_id = ${id} limit ${batch}))`
+        return count
       })
     await installation.transaction(
       worker,

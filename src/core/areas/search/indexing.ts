@@ -169,8 +169,8 @@ async function serve(tx: Tx, tenantId: string, row: IndexRow, by: number): Promi
 
 async function retire(tx: Tx, tenantId: string, { generation }: IndexRow): Promise<boolean> {
   const { count } = await tx`
-    delete from search_document where tenant_id = ${tenantId} and generation = ${generation} and (kind, id) in (
-      select kind, id from search_document where tenant_id = ${tenantId} and generation = ${generation} limit ${retiredAtOnce})`
+    delete from search_document where tenant_id = ${tenantId} and generation = ${generation} and ctid = any (array(
+      select ctid from search_document where tenant_id = ${tenantId} and generation = ${generation} limit ${retiredAtOnce}))`
   if (count < retiredAtOnce)
     void tx`delete from search_index where tenant_id = ${tenantId} and generation = ${generation}`
   failpoint('search.retired')

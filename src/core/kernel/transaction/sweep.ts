@@ -18,8 +18,8 @@ import type { Installation } from './installation.ts'
 
 /** Rows that go at some time after the moment in one of their columns. */
 export interface Sweep {
+  /** One without partitions: a row is removed by its place, which is one in each of them. */
   readonly table: string
-  readonly key: readonly string[]
   /** The column with that moment. */
   readonly since: string
   /** How long after it the row goes, as an interval of PostgreSQL. */
@@ -84,11 +84,10 @@ function removeBatch(installation: Installation, actor: SystemActor, kind: Sweep
 /** The names are those of a declaration, so they can be part of the text. */
 function statementOf(kind: Sweep): string {
   const { table, since, with: others = [] } = kind
-  const key = kind.key.join(', ')
   const also = others.map((statement, n) => `, also_${n} as (${statement})`).join('')
   // The condition is repeated, because it is checked again on a row that another transaction has just changed.
   return `with gone as (
-      delete from ${table} where (${key}) in (select ${key} from ${table} where ${isOver(kind)} order by ${since} limit $1)
+      delete from ${table} where ctid = any (array(select ctid from ${table} where ${isOver(kind)} order by ${since} limit $1))
         and ${isOver(kind)} returning *
     )${also}
     select count(*)::int as count from gone`

@@ -1,13 +1,10 @@
 /** What the sweep removes, and when. Each has an index that begins with its `since`. Spec: decisions 1, 2. */
 import type { Sweep } from '../../../kernel/transaction/sweep.ts'
 
-const own = ['tenant_id', 'id']
-
 export const sweeps: readonly Sweep[] = [
   {
     // A used refresh token is kept until it expires: its second use reveals a stolen one.
     table: 'credential',
-    key: own,
     since: 'expires_at',
     after: '1 day',
     // A session goes with its last token.
@@ -18,34 +15,32 @@ export const sweeps: readonly Sweep[] = [
          and not exists (select from gone where gone.tenant_id = c.tenant_id and gone.id = c.id))`,
     ],
   },
-  { table: 'step_up', key: own, since: 'expires_at', after: '1 day' },
+  { table: 'step_up', since: 'expires_at', after: '1 day' },
   {
     // Enrolments that were not confirmed within 15 minutes.
     table: 'second_factor',
-    key: own,
     since: 'created_at',
     after: '1 hour',
     only: 'confirmed_at is null',
     with: [sealedOf('mfa.totp')],
   },
-  { table: 'failed_attempt', key: own, since: 'at', after: '1 day' },
-  { table: 'failed_sign_in', key: own, since: 'at', after: '1 day' },
-  { table: 'password_reset', key: own, since: 'expires_at', after: '1 day' },
-  { table: 'address_confirmation', key: own, since: 'expires_at', after: '1 day' },
-  { table: 'account_address', key: own, since: 'ends_at', after: '1 day' },
-  { table: 'sign_in_link', key: own, since: 'expires_at', after: '1 day' },
-  { table: 'sign_in_challenge', key: own, since: 'expires_at', after: '1 day' },
-  { table: 'sign_in_flow', key: own, since: 'expires_at', after: '0' },
-  { table: 'invitation', key: own, since: 'expires_at', after: '0', only: 'used_at is not null' },
+  { table: 'failed_attempt', since: 'at', after: '1 day' },
+  { table: 'failed_sign_in', since: 'at', after: '1 day' },
+  { table: 'password_reset', since: 'expires_at', after: '1 day' },
+  { table: 'address_confirmation', since: 'expires_at', after: '1 day' },
+  { table: 'account_address', since: 'ends_at', after: '1 day' },
+  { table: 'sign_in_link', since: 'expires_at', after: '1 day' },
+  { table: 'sign_in_challenge', since: 'expires_at', after: '1 day' },
+  { table: 'sign_in_flow', since: 'expires_at', after: '0' },
+  { table: 'invitation', since: 'expires_at', after: '0', only: 'used_at is not null' },
   {
     // The record before its sealed answer, as in a call that uses an expired key again.
     table: 'idempotency_record',
-    key: ['tenant_id', 'account_id', 'operation', 'key'],
     since: 'created_at',
     after: '24 hours',
     with: [sealedOf('idempotency.answer')],
   },
-  { table: 'blocked_slug', key: ['slug'], since: 'until', after: '0' },
+  { table: 'blocked_slug', since: 'until', after: '0' },
 ]
 
 function sealedOf(kind: 'mfa.totp' | 'idempotency.answer'): string {
