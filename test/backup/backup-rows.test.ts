@@ -29,6 +29,8 @@ const ask: BackupDesk['ask'] = (...asked) => desk.ask(...asked)
 const backedUp: BackupDesk['backedUp'] = (...asked) => desk.backedUp(...asked)
 const show: BackupDesk['show'] = (...asked) => desk.show(...asked)
 const verify: BackupDesk['verify'] = (...asked) => desk.verify(...asked)
+/** The point whose agreed secret everybody knows: zero. */
+const pointOfNobody = 'age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq5cu47z'
 const recipient = () => generateX25519Identity().then(identityToRecipient)
 
 describe.each(ways)('a backup by %s', (way) => {
@@ -44,10 +46,10 @@ describe.each(ways)('a backup by %s', (way) => {
         ['request.invalid', [{ pointer: '/target_id', code: 'reference.unknown', params: {} }]],
       ],
       [{ tenant_id: crypto.randomUUID() }, ['not_found', {}]],
-      [
-        { recipients: [good, wrong] },
+      ...[wrong, pointOfNobody].map((bad): [object, unknown] => [
+        { recipients: [good, bad] },
         ['request.invalid', [{ pointer: '/recipients/1', code: 'value.format', params: { format: 'age-recipient' } }]],
-      ],
+      ]),
       [
         { recipients: [good, good] },
         ['request.invalid', [{ pointer: '/recipients', code: 'list.unique', params: {} }]],
