@@ -117,18 +117,19 @@ test('begins wherever in an earlier answer the connection is', async () => {
   }
 })
 
-test('takes rows that are longer than any packet, between short ones', async () => {
+test.each([
+  ['at once', () => undefined],
+  ['late', () => new Promise<void>((resolve) => setImmediate(resolve))],
+])('takes rows that are longer than any packet, between short ones, %s', async (_, wait) => {
   const bytes: number[] = []
+  const some = "select repeat('é', case when n % 3 = 0 then 1000000 else n end) from generate_series(1, 9) n"
   await pool.transaction(
     as,
     (tx) =>
-      tx.copyOut(
-        "copy (select repeat('é', case when n % 3 = 0 then 1000000 else n end) from generate_series(1, 9) n) to stdout",
-        (packet, from, end) => {
-          bytes.push(packet.toString('utf8', from, end).length)
-          return undefined
-        },
-      ),
+      tx.copyOut(`copy (${some}) to stdout`, (packet, from, end) => {
+        bytes.push(packet.toString('utf8', from, end).length)
+        return wait()
+      }),
     { readOnly: true },
   )
   expect(bytes).toEqual([1, 2, 1_000_000, 4, 5, 1_000_000, 7, 8, 1_000_000].map((length) => length + 1))

@@ -91,6 +91,7 @@ function takeRowsFrom(socket: Socket, taken: (packet: Buffer, from: number, end:
   })
   socket.emit = (...args: unknown[]) => {
     if (args[0] !== 'data') return Reflect.apply(emit, socket, args) as boolean
+    goesOn = true // a packet may have no row, but the middle of one
     receive(args[1] as Buffer)
     if (!goesOn) socket.pause()
     return true
