@@ -4,7 +4,6 @@
  * client of the daemon does.
  */
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Ground } from './ground.ts'
@@ -17,7 +16,7 @@ export interface Neighbour {
 
 /** Lists the buckets of its collection; has read for some seconds, because the first requests of a daemon are slower. */
 export async function startNeighbour(address: string, { collectionId, token }: Ground): Promise<Neighbour> {
-  const worker = new Worker(join(import.meta.dirname, 'neighbour-reader.ts'), {
+  const worker = new Worker(new URL('./neighbour-reader.ts', import.meta.url), {
     workerData: { address: `${address}/api/v1/containers/${collectionId}/buckets`, token },
   })
   await once(worker, 'online')
