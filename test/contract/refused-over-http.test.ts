@@ -50,9 +50,12 @@ describe('of the people of a workspace', () => {
       headers: { 'x-service-step-up': await plantProof(party.daemon.db.sql, who) },
     })
 
-  test('runs of retention with a cursor of another list', async () => {
-    expect(codeOf(await party.ask('GET /retention/runs?cursor=x'))).toEqual([400, 'cursor.invalid'])
-  })
+  test.each(['/retention/runs', '/tenant/accounts-without-provider'])(
+    'a cursor of another list at %s',
+    async (path) => {
+      expect(codeOf(await party.ask(`GET ${path}?cursor=x`))).toEqual([400, 'cursor.invalid'])
+    },
+  )
 
   test('a service account has no second factor', async () => {
     const robot = await person(party.daemon, party.tenantId, { kind: 'SERVICE', role: 'ADMIN' })
