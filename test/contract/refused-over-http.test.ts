@@ -50,10 +50,10 @@ describe('of the people of a workspace', () => {
       headers: { 'x-service-step-up': await plantProof(party.daemon.db.sql, who) },
     })
 
-  test.each(['/retention/runs', '/tenant/accounts-without-provider'])(
-    'a cursor of another list at %s',
-    async (path) => {
-      expect(codeOf(await party.ask(`GET ${path}?cursor=x`))).toEqual([400, 'cursor.invalid'])
+  test.each(['GET /retention/runs', 'GET /tenant/accounts-without-provider'] as const)(
+    '%s with a cursor of another list',
+    async (asked) => {
+      expect(codeOf(await party.ask(`${asked}?cursor=x`))).toEqual([400, 'cursor.invalid'])
     },
   )
 
