@@ -114,6 +114,29 @@ test('every text and every value that breaks programs', async () => {
   await expectSame()
 })
 
+test('every moment that PostgreSQL knows is the same when it is read back', async () => {
+  const moments = [
+    '0001-01-01T00:00:00Z',
+    '9999-12-31T23:59:59.999999Z',
+    '12345-06-07T08:09:10Z',
+    '0044-03-15 12:00:00+00 BC',
+    'infinity',
+    '-infinity',
+  ]
+  await db.sql`delete from thing`
+  for (const at of moments)
+    await db.sql`insert into thing (tenant_id, words, at) values (${owner}, ${at}, ${at}::text::timestamptz)`
+  const rows = (await written([])).map((line) => JSON.parse(line) as { words: string; at: string })
+  expect(rows.map(({ words }) => words).sort()).toEqual(moments.toSorted())
+  for (const { words, at } of rows)
+    expect([words, at, await db.sql`select ${at}::text::timestamptz = ${words}::text::timestamptz as same`]).toEqual([
+      words,
+      at,
+      [{ same: true }],
+    ])
+  await db.sql`delete from thing`
+})
+
 test('rows by the ten thousand, taken slowly: no buffer is used before it is let go', async () => {
   await db.sql`
     insert into thing select ${owner}, gen_random_uuid(), repeat('slow ', n % 40), '{"a": [1, 2]}', now(), now(), 1, n, n, true
