@@ -1,8 +1,11 @@
 /**
  * Reads and changes of people, one after another, against their own statements: recorded from a real run and run bare, for
- * other accounts each time. And the slowest of the reads through a daemon, with 32 connections busy. Targets: people 9.
+ * other accounts each time. Where an act stands in the ledger, the bare side puts a line on the disk as well. And the slowest of
+ * the reads through a daemon, with 32 connections busy. Targets: people 9.
  */
 import { randomUUIDv7 } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
 import postgres from 'postgres'
 import { perform, type Request } from '../src/core/app/perform.ts'
 import { sessionOperations } from '../src/core/contract/auth/operations.ts'
@@ -100,6 +103,8 @@ interface Change {
   /** So many that are there to be changed, made before the clock starts. */
   prepare(count: number): Promise<Changed[]>
   readonly kept: readonly string[]
+  /** The act stands in the ledger, on the disk, before its commit: so a line is put on the disk on the bare side, too. */
+  readonly isObligation?: boolean
 }
 
 export async function changesOfPeople(ground: Ground, crowd: Crowd): Promise<Line[]> {
@@ -115,8 +120,8 @@ export async function changesOfPeople(ground: Ground, crowd: Crowd): Promise<Lin
   }
 }
 
-async function rateOfChange({ installation }: Ground, bare: BarePool, change: Change): Promise<Line> {
-  const { what, target, operation, by, kept } = change
+async function rateOfChange({ installation, dataDir }: Ground, bare: BarePool, change: Change): Promise<Line> {
+  const { what, target, operation, by, kept, isObligation = false } = change
   const [first] = await change.prepare(1)
   if (!first) throw new Error('nothing was prepared')
   const statements = await recorded(installation, (on) => perform(on, operation, by, first.request))
@@ -131,11 +136,14 @@ async function rateOfChange({ installation }: Ground, bare: BarePool, change: Ch
     const all = await change.prepare(callsARound)
     return rateOf((n) => perform(installation, operation, by, all[n]!.request))()
   }
+  const lines = isObligation ? await open(join(dataDir, 'bare-lines'), 'a') : undefined
+  const onDisk = lines && (() => lines.appendFile(`${'x'.repeat(300)}\n`).then(() => lines.sync()))
   const bareRound = async () => {
     const all = (await change.prepare(callsARound)).map(otherwise)
-    return rateOf((n) => bare.run(all[n]!))()
+    return rateOf((n) => bare.run(all[n]!, onDisk))()
   }
   const compared = await compare(ours, bareRound, rounds)
+  await lines?.close()
   return ratioLine(`people: ${what}, against bare`, { ...compared, unit: '/s' }, 'at least', target)
 }
 
@@ -167,6 +175,7 @@ function changes(sql: postgres.Sql, { tenantId, accountId, actor, collectionId }
     {
       ...{ what: 'I2, an account with a session and a token disabled', target: 0.75, kept },
       operation: accountOperations.disableAccount,
+      isObligation: true,
       by: { ...actor, elevatedUntil: '2100-01-01T00:00:00.000Z' },
       async prepare(count) {
         const made = await ofAccounts((id) => ({ params: { accountId: id } }))(count)

@@ -10,7 +10,7 @@
  */
 
 import { spendStepUp } from '../areas/auth/step-up.ts'
-import { isElevatedFor, keepCeiling } from '../areas/auth/token/ceiling.ts'
+import { ceilingOf, isElevatedFor } from '../areas/auth/token/ceiling.ts'
 import {
   type Answer,
   type BytesAnswer,
@@ -34,6 +34,7 @@ import { spanned } from '../kernel/tracing/tracing.ts'
 import type { Ctx } from '../kernel/transaction/context.ts'
 import { isServedWhileGated } from '../kernel/transaction/gate.ts'
 import { type Entry, type Installation, type RunAsRule, workspaceOf } from '../kernel/transaction/installation.ts'
+import { together } from '../kernel/transaction/together.ts'
 import { type Actor, actsForInstallation, isAccount } from '../kernel/values/actor.ts'
 import { etagOf, isIfMatch } from '../kernel/values/etag.ts'
 import { JsonText, readJson, writeJson } from '../kernel/values/json.ts'
@@ -91,10 +92,8 @@ export async function perform(
   const transaction = installation.transaction(actor, options, (ctx) => {
     const asked = ask?.(ctx)
     asked?.catch(() => {}) // the rule gets the rejection, if it runs
-    const ruling = async () => {
-      await keepCeiling(ctx, operation, received)
-      return rule(ctx, received, asked ? await asked : prepared)
-    }
+    const ruling = () =>
+      beneath(ctx, ceilingOf(ctx, operation, received), async () => rule(ctx, received, asked ? await asked : prepared))
     const work = async () => written(operation, await spanned('rule', operation.id, ruling))
     return key === undefined ? work() : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), work)
   })
@@ -104,6 +103,17 @@ export async function perform(
   const replayed = 'replayed' in answer && answer.replayed === true
   if (refusal) throw replayed ? refusal.withHeaders(replayedHeader) : refusal
   return replayed ? { ...answer, headers: { ...answer.headers, ...replayedHeader } } : answer
+}
+
+/**
+ * Runs the rule in the packet that asks for the ceiling: the rule gets no answer of the database before the ceiling has been
+ * kept, and a refusal of the ceiling comes before one of the rule.
+ */
+async function beneath<T>(ctx: Ctx, ceiling: Promise<void> | undefined, rule: () => Promise<T>): Promise<T> {
+  if (!ceiling) return rule()
+  ctx.tx.withhold(ceiling)
+  const [, answer] = await together(ceiling, rule())
+  return answer as T
 }
 
 /**

@@ -5,10 +5,11 @@
  * What a provider decides is not decided here: a bound group takes nobody in by hand, and gives back nobody whom the next
  * sign-in would put in again. Spec: people 2, I7, I8; docs/decisions/0391.
  */
-import type { GroupMember, groupOperations as ops } from '../../contract/groups/operations.ts'
+import type { Group, GroupMember, groupOperations as ops } from '../../contract/groups/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { together } from '../../kernel/transaction/together.ts'
 import { demandGrantable } from '../access/grantable.ts'
 import { joinGroup, leaveGroups } from '../access/group-rows.ts'
 import { lockMemberships } from '../access/held-role.ts'
@@ -22,10 +23,7 @@ export async function addGroupMember(
   { groupId, accountId }: Received<typeof ops.addGroupMember>,
 ): Promise<GroupMember> {
   const { tenantId } = ctx.account
-  await lockMemberships(ctx, tenantId)
-  const { binding } = await lockGroup(ctx, groupId)
-  await findAccount(ctx, accountId)
-  const member = await findMember(ctx, groupId, accountId)
+  const { binding, member } = await lockMember(ctx, groupId, accountId)
   if (member) return member
   if (binding) refuse('group.bound')
   await demandGrantable(ctx, groupId)
@@ -39,10 +37,7 @@ export async function removeGroupMember(
   { groupId, accountId }: Received<typeof ops.removeGroupMember>,
 ): Promise<void> {
   const { tenantId } = ctx.account
-  await lockMemberships(ctx, tenantId)
-  const { binding } = await lockGroup(ctx, groupId)
-  await findAccount(ctx, accountId)
-  const member = await findMember(ctx, groupId, accountId)
+  const { binding, member } = await lockMember(ctx, groupId, accountId)
   if (!member) return
   if (binding && member.source === 'PROVIDER') refuse('group.bound')
 
@@ -56,7 +51,7 @@ export async function addFirstMembers(ctx: Ctx, groupId: string, accountIds: rea
   const { tenantId } = ctx.account
   if (accountIds.length === 0) return
   const found = await tx<{ id: string }[]>`
-    select id from account where tenant_id = ${tenantId} and id in ${tx.list(accountIds)}`
+    select id from account where tenant_id = ${tenantId} and id in ${tx.list(accountIds)} and state <> 'ERASED'`
   const known = new Set(found.map(({ id }) => id))
   const unknown = accountIds.findIndex((id) => !known.has(id))
   if (unknown >= 0) refuseMember(`/member_ids/${unknown}`, 'reference.unknown')
@@ -64,8 +59,24 @@ export async function addFirstMembers(ctx: Ctx, groupId: string, accountIds: rea
   await Promise.all(accountIds.map((accountId) => joinGroup(ctx, { tenantId, groupId, accountId, source: 'DIRECT' })))
 }
 
+/** The group, and the account's place in it if it has one; both stay as they are until the commit. Refuses not_found. */
+async function lockMember(
+  ctx: Ctx,
+  groupId: string,
+  accountId: string,
+): Promise<{ readonly binding: Group['binding']; readonly member: GroupMember | undefined }> {
+  void lockMemberships(ctx, ctx.account.tenantId)
+  const [{ binding }, , member] = await together(
+    lockGroup(ctx, groupId),
+    findAccount(ctx, accountId),
+    findMember(ctx, groupId, accountId),
+  )
+  return { binding, member }
+}
+
 async function findAccount({ tx, account: { tenantId } }: Ctx, accountId: string): Promise<void> {
-  const [found] = await tx`select 1 from account where tenant_id = ${tenantId} and id = ${accountId}`
+  const [found] =
+    await tx`select 1 from account where tenant_id = ${tenantId} and id = ${accountId} and state <> 'ERASED'`
   if (!found) refuse('not_found')
 }
 

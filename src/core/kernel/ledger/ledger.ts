@@ -21,11 +21,12 @@
  * obligation ledger; docs/decisions/0041.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { fstatSync, readSync, statSync } from 'node:fs'
 import { constants, type FileHandle, open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { Note, Obligation } from '../../contract/obligation.ts'
-import { makeLockFile, takeTurn } from '../database/embedded/locks.ts'
+import { makeLockFile, openTurns, type Turns } from '../database/embedded/locks.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import { decrypt, encrypt, lengthPrefixed } from '../sealing/sealing.ts'
 import { makeFolder } from '../values/folder.ts'
@@ -64,6 +65,8 @@ export interface Ledger {
   append(acts: readonly Obligation[]): Promise<readonly number[]>
   /** Records their outcome. A failure leaves them unsettled, which is safe. */
   settle(of: readonly number[], outcome: 'done' | 'void'): Promise<void>
+  /** Waits for what is being written, and keeps no file open any more. */
+  close(): Promise<void>
 }
 
 const Line = z.object({
@@ -75,7 +78,9 @@ const Line = z.object({
 })
 
 const noMac = '0'.repeat(64)
-const tailBytes = 64 * 1024
+/** How much of the end is read: of most ledgers the first suffices. */
+const tailBytes = [4 * 1024, 64 * 1024, 1024 * 1024]
+const newline = 0x0a
 const purpose = 'svc/ledger/v1'
 const reasonPurpose = 'svc/ledger-reason/v1'
 
@@ -84,15 +89,30 @@ export const ledgerPurposes = [purpose, reasonPurpose]
 
 /** A ledger at a path; the file is made with its first line. `installationId` is asked for then. */
 export function openLedger(file: string, keyring: Keyring, installationId: () => string): Ledger {
-  const write = async (acts: readonly (Obligation | Note)[], isDurable: boolean): Promise<number[]> => {
+  let latest: Promise<unknown> = Promise.resolve()
+  const turnFile = `${file}.turn`
+  let turns: { readonly inode: number; readonly among: Turns } | undefined
+  const turnsOfFile = async (): Promise<Turns> => {
+    if (turns && turns.inode === inodeOf(turnFile)) return turns.among
+    turns?.among.close()
     makeFolder(dirname(file), 0o700)
-    await makeLockFile(`${file}.turn`)
-    const turn = await takeTurn(`${file}.turn`, () => {})
+    await makeLockFile(turnFile)
+    turns = { inode: inodeOf(turnFile) ?? 0, among: openTurns(turnFile) }
+    return turns.among
+  }
+  const writeInTurn = async (acts: readonly (Obligation | Note)[], isDurable: boolean): Promise<number[]> => {
+    const turn = await (await turnsOfFile()).take()
     try {
       return await appendTo(file, keyring, installationId, acts, isDurable)
     } finally {
       turn.release()
     }
+  }
+  // Writes of this process wait for each other here: the turn among processes is asked for again and again.
+  const write = (acts: readonly (Obligation | Note)[], isDurable: boolean): Promise<number[]> => {
+    const written = latest.then(() => writeInTurn(acts, isDurable))
+    latest = written.catch(() => {})
+    return written
   }
 
   return {
@@ -108,9 +128,15 @@ export function openLedger(file: string, keyring: Keyring, installationId: () =>
     async settle(of, outcome) {
       if (of.length > 0) await write([{ act: 'settled', of: [...of], outcome }], false).catch(() => {})
     },
+    async close() {
+      await latest
+      turns?.among.close()
+      turns = undefined
+    },
   }
 }
 
+/** Small reads of a file that was just written are not worth a thread; the disk is written to by one. */
 async function appendTo(
   file: string,
   keyring: Keyring,
@@ -120,18 +146,9 @@ async function appendTo(
 ): Promise<number[]> {
   const handle = await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
   try {
-    const { size } = await handle.stat()
-    const from = Math.max(0, size - tailBytes)
-    const tail = Buffer.alloc(size - from)
-    await handle.read(tail, 0, tail.length, from)
-    const whole = tail.lastIndexOf(0x0a) + 1
-    if (whole === 0 && from > 0) throw new Error('the ledger ends with no line of ours')
-    const last = Line.safeParse(
-      JSON.parse(tail.subarray(0, whole).toString('utf8').trimEnd().split('\n').at(-1) || '{}'),
-    )
-    if (whole > 0 && !last.success) throw new Error('the last line of the ledger is none of ours')
-
-    let { seq, mac } = last.success ? last.data : { seq: 0, mac: noMac }
+    const { size } = fstatSync(handle.fd)
+    const { end, last } = endOf(handle.fd, size)
+    let { seq, mac } = last ?? { seq: 0, mac: noMac }
     const opening: Note[] = seq === 0 ? [{ act: 'ledger.opened', installation_id: installationId() }] : []
     const numbers: number[] = []
     let text = ''
@@ -142,18 +159,37 @@ async function appendTo(
       text += `${line.text}\n`
       if (!opening.includes(act as Note)) numbers.push(seq)
     }
-    await handle.truncate(from + whole) // the incomplete line of a power cut
+    if (end < size) await handle.truncate(end) // the incomplete line of a power cut
     try {
-      await writeWhole(handle, Buffer.from(text, 'utf8'), from + whole)
+      await writeWhole(handle, Buffer.from(text, 'utf8'), end)
       if (isDurable) await handle.sync()
     } catch (error) {
-      await handle.truncate(from + whole).catch(() => {})
+      await handle.truncate(end).catch(() => {})
       throw error
     }
     return numbers
   } finally {
     await handle.close()
   }
+}
+
+const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino
+
+/** Where the last whole line ends, and that line; undefined in an empty ledger. Throws where the end is none of ours. */
+function endOf(fd: number, size: number): { readonly end: number; readonly last: z.output<typeof Line> | undefined } {
+  for (const bytes of tailBytes) {
+    const from = Math.max(0, size - bytes)
+    const tail = Buffer.alloc(size - from)
+    readSync(fd, tail, 0, tail.length, from)
+    const end = tail.lastIndexOf(newline) + 1
+    const begin = end === 0 ? 0 : tail.lastIndexOf(newline, end - 2) + 1
+    if (begin === 0 && from > 0) continue // the line begins before
+    if (end === 0) return { end: from, last: undefined }
+    const last = Line.safeParse(JSON.parse(tail.toString('utf8', begin, end)))
+    if (!last.success) throw new Error('the last line of the ledger is none of ours')
+    return { end: from + end, last: last.data }
+  }
+  throw new Error('the ledger ends with no line of ours')
 }
 
 /** A disk that fills up takes the first part of a write, and reports an error only at the next write. */

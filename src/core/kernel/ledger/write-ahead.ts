@@ -15,6 +15,8 @@ import type { Ledger } from './ledger.ts'
 export class WriteAhead {
   private readonly ledger: Ledger
   private lines: readonly number[] = []
+  /** Resolves when nothing is being appended; undefined before the first. */
+  private appending: Promise<unknown> | undefined
 
   constructor(ledger: Ledger) {
     this.ledger = ledger
@@ -22,16 +24,22 @@ export class WriteAhead {
 
   /** Whether an attempt has left lines that are not settled. */
   get isPending(): boolean {
-    return this.lines.length > 0
+    return this.appending !== undefined
   }
 
-  /** Writes the obligations of this attempt; they are on the disk when it resolves. Throws LedgerUnavailable. */
-  async append(obligations: readonly Obligation[]): Promise<void> {
-    this.lines = await this.ledger.append(obligations)
+  /** Writes obligations of this attempt; they are on the disk when it resolves. Throws LedgerUnavailable. */
+  append(obligations: readonly Obligation[]): Promise<void> {
+    const appended = this.ledger.append(obligations).then((lines) => {
+      this.lines = [...this.lines, ...lines]
+    })
+    this.appending = Promise.allSettled([this.appending, appended])
+    return appended
   }
 
   /** Records the outcome of this attempt's lines, if it has any. */
   async settle(outcome: 'done' | 'void'): Promise<void> {
+    await this.appending
+    this.appending = undefined
     const { lines } = this
     if (lines.length === 0) return
     this.lines = []

@@ -1,7 +1,7 @@
 /**
- * Outgoing: the events of a transaction, kept until its commit.
+ * Outgoing: the events of a transaction and the entries of its trail, kept until its commit.
  *
- *    rule: record, emit ──▶ kept here ──rule and ledger are done──▶ one statement for each workspace ──▶ commit
+ *    rule: record, emit, audit ──▶ kept here ──rule and ledger are done──▶ one statement for each workspace ──▶ commit
  *                             └─ a savepoint that is rolled back drops its own
  *
  * The statement takes the workspace's counter, which others then wait for until the commit. So it is the last one, in the
@@ -16,7 +16,7 @@ import type { EventRow } from './event-row.ts'
 import { type Due, writeEvents, writeUnheard } from './fan-out.ts'
 import type { Notice } from './notice.ts'
 import type { SearchPending } from './search-pending.ts'
-import type { TrailEntry } from './trail-entry.ts'
+import { insertEntries, type TrailEntry } from './trail-entry.ts'
 
 /** What is known of webhooks. */
 export interface Listeners {
@@ -66,7 +66,8 @@ export class Outgoing {
           pending: part.flatMap(({ pending }) => pending),
           notices: part.flatMap(({ notices }) => notices),
         }
-        if (listeners.noneIn === tenantId) void writeUnheard(tx, rows, beside)
+        if (rows.length === 0) void tx`${insertEntries(tx, beside.entries)}`
+        else if (listeners.noneIn === tenantId) void writeUnheard(tx, rows, beside)
         else listeners.due.push(writeEvents(tx, rows, beside, waitSeconds))
       }
     }
@@ -79,12 +80,13 @@ function parts(recorded: readonly Recorded[]): Recorded[][] {
   const found: Recorded[][] = []
   let room = 0
   for (const one of recorded) {
-    if (room < one.rows.length || found.length === 0) {
+    const size = Math.max(one.rows.length, 1)
+    if (room < size || found.length === 0) {
       found.push([])
       room = perStatement
     }
     found.at(-1)?.push(one)
-    room -= one.rows.length
+    room -= size
   }
   return found
 }

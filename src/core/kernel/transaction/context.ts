@@ -28,7 +28,7 @@ import { type DataOf, type EventName, eventRow, type NewEvent } from '../outbox/
 import { noticesOf } from '../outbox/notice.ts'
 import type { Listeners, Outgoing } from '../outbox/outgoing.ts'
 import { searchPendingOf } from '../outbox/search-pending.ts'
-import { insertEntries, kindOf, type TrailEntry } from '../outbox/trail-entry.ts'
+import { kindOf, type TrailEntry } from '../outbox/trail-entry.ts'
 import type { Job } from '../queue/job.ts'
 import type { EnqueueOptions, Queue } from '../queue/queue.ts'
 import type { Keyring } from '../sealing/keyring.ts'
@@ -38,6 +38,7 @@ import { newId } from '../values/id.ts'
 import { dateNow } from '../values/time.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { Identity } from './installation-identity.ts'
+import type { Obligations } from './obligations.ts'
 
 export interface Evidence {
   readonly subject?: { readonly kind: string; readonly id: string }
@@ -94,6 +95,11 @@ export interface Ctx {
   /** Adds obligations, which a rewind of the database must not undo. The ledger has them before the commit. */
   recordObligation(...obligations: readonly Obligation[]): void
   /**
+   * Writes the obligations so far to the ledger while the database works: for a rule that has decided, and calls it right
+   * behind the statements of its change. They are void if the transaction fails. Not within a savepoint.
+   */
+  writeAhead(): void
+  /**
    * Runs work that may fail without failing the transaction: if it throws, its statements, obligations and events are
    * undone, and the error is thrown on. Not for concurrent branches.
    */
@@ -128,7 +134,7 @@ export interface ContextParts {
   /**
    * The obligations of the transaction so far; written to the ledger before its commit (kernel/ledger/write-ahead.ts).
    */
-  readonly obligations: Obligation[]
+  readonly obligations: Obligations
   /** The events of the transaction so far; written with its commit. */
   readonly outgoing: Outgoing
   readonly listeners: Listeners
@@ -210,7 +216,8 @@ class TransactionContext implements Ctx {
 
   async audit(action: string, evidence?: Evidence): Promise<string> {
     const entry = this.entryOf(action, evidence)
-    void this.tx`${insertEntries(this.tx, [entry])}`
+    this.tx.assertOpen()
+    this.parts.outgoing.keep({ tenantId: entry.tenantId, rows: [], entry, pending: [], notices: [] })
     return entry.id
   }
 
@@ -254,16 +261,20 @@ class TransactionContext implements Ctx {
   }
 
   recordObligation(...obligations: readonly Obligation[]): void {
-    this.parts.obligations.push(...obligations)
+    this.parts.obligations.kept.push(...obligations)
+  }
+
+  writeAhead(): void {
+    this.parts.obligations.write()
   }
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
     const { obligations, outgoing } = this.parts
-    const before = { obligations: obligations.length, events: outgoing.count }
+    const before = { obligations: obligations.kept.length, events: outgoing.count }
     try {
       return await this.tx.savepoint(work)
     } catch (error) {
-      obligations.splice(before.obligations)
+      obligations.kept.splice(before.obligations)
       outgoing.dropFrom(before.events)
       throw error
     }

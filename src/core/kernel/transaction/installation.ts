@@ -11,7 +11,6 @@
  * the same way, with its own lock (recovery/gate.ts).
  */
 
-import type { Obligation } from '../../contract/obligation.ts'
 import type { Config } from '../config/config.ts'
 import type { DatabaseAddress } from '../database/address.ts'
 import { openPool, type Pool } from '../database/pool.ts'
@@ -35,6 +34,7 @@ import { admitted } from './admission.ts'
 import { type ContextParts, type Ctx, contextOf } from './context.ts'
 import { type GateAccess, gateAccessOf } from './gate.ts'
 import type { Identity } from './installation-identity.ts'
+import { type AskForCopy, Obligations } from './obligations.ts'
 
 export interface TransactionOptions {
   /** The workspace whose role is taken; absent for the installation's. */
@@ -65,8 +65,11 @@ export type RunAsRule = <T>(work: (ctx: Ctx) => Promise<T>) => Promise<T>
 
 /** Copies of the ledger outside this host; areas/recovery/ledger keeps them. */
 export interface LedgerCopies {
-  /** Waits until one target has all lines that are on the disk. Throws LedgerUnavailable where the setting asks for that. */
-  ahead(ctx: Ctx): Promise<void>
+  /**
+   * Asks in the act's own transaction for the targets. What it answers waits until one of them has all lines that are on the
+   * disk then, and throws LedgerUnavailable where the setting asks for that.
+   */
+  ahead(ctx: Ctx): Promise<() => Promise<void>>
   /** Sends every target the lines that it lacks; answers the targets that failed, by their ids, and why. */
   follow(): Promise<Readonly<Record<string, string>>>
   /** Sends the lines that this process has added since; waits no longer than an action would. */
@@ -181,6 +184,7 @@ export function installationOver(
     transaction: (actor, options, work) => transact(installation, writes, actor, options, work),
 
     async close() {
+      await ledger.close()
       await copies?.close()
       await queue.close()
       await pool.close()
@@ -205,40 +209,40 @@ async function transact<T>(
   const role = tenantId === undefined ? asInstallation : asTenant(tenantId)
   const opening = entry ? openAsInstallation : role
   const borrowing = borrowingFor(actor, tenantId)
-  const contextIn = (tx: Tx, kept: Pick<ContextParts, 'obligations' | 'outgoing' | 'listeners'> = keptOf()) =>
+  const writeAhead = new WriteAhead(ledger)
+  const contextIn = (tx: Tx, kept: Kept) =>
     contextOf({ tx, actor, config, keyring, egress, queue, identity, tenantId, ifMatch, ...kept })
   // A read has no obligations, and the gate is not checked a second time.
   if (readOnly) {
     const enter = entry && ((tx: Tx) => entering(tx, role, entry(tx, false)))
-    return pool.transaction(opening, (tx) => admitted(tx, { enter }, () => work(contextIn(tx))), {
-      readOnly,
-      ...(options.isSnapshot ? { isolation: 'repeatable read' as const } : {}),
-      ...borrowing,
-    })
+    return pool.transaction(
+      opening,
+      (tx) => admitted(tx, { enter }, () => work(contextIn(tx, keptOf(writeAhead, neverAsked)))),
+      {
+        readOnly,
+        ...(options.isSnapshot ? { isolation: 'repeatable read' as const } : {}),
+        ...borrowing,
+      },
+    )
   }
   // An operator belongs to a workspace, although it does not act in it.
   const workspace = admits ? (tenantId ?? workspaceOf(actor)) : undefined
   // The caller's own workspace, where that is the one it acts in: only of this one the check tells the webhooks.
   const unheard =
     entry && gateAccess && workspace === tenantId && tenantId === workspaceOf(actor) ? tenantId : undefined
-  const writeAhead = new WriteAhead(ledger)
   let listeners: Listeners = { due: [] }
 
   const attempt = async (tx: Tx) => {
     // Awaited only after an attempt that collided: `begin` waits for the first statement.
     if (writeAhead.isPending) await writeAhead.settle('void')
-    const kept = keptOf()
+    const kept: Kept = keptOf(writeAhead, () => installation.copies.ahead(ctx))
     const { obligations, outgoing } = kept
     listeners = kept.listeners
     const ctx = contextIn(tx, kept)
     const enter = entry && ((tx: Tx) => entering(tx, role, entered(entry(tx, true), listeners, unheard)))
     const admission = { workspace, gateAccess, enter, keepsWebhooksOut: unheard !== undefined }
     const result = await admitted(tx, admission, () => work(ctx))
-    if (obligations.length > 0) {
-      await tx.settled() // a statement that the rule did not await may have failed, and then there is no act to record
-      await writeAhead.append(obligations)
-      await installation.copies.ahead(ctx)
-    }
+    await obligations.finish(tx)
     outgoing.send(tx, tenantId, listeners, config.webhookRetrySeconds[0] ?? 0)
     return result
   }
@@ -256,11 +260,15 @@ async function transact<T>(
 }
 
 /** What a transaction gathers before its commit. */
-const keptOf = () => ({
-  obligations: [] as Obligation[],
+const keptOf = (lines: WriteAhead, askForCopy: AskForCopy): Kept => ({
+  obligations: new Obligations(lines, askForCopy),
   outgoing: new Outgoing(),
-  listeners: { due: [] } as Listeners,
+  listeners: { due: [] },
 })
+
+type Kept = Pick<ContextParts, 'obligations' | 'outgoing' | 'listeners'>
+
+const neverAsked: AskForCopy = () => Promise.reject(new Error('a read has no obligations'))
 
 /** The transaction has committed, so each of them is settled; a statement that failed in a savepoint made nothing due. */
 async function ringFor(bell: Bell, due: readonly Promise<readonly Due[]>[]): Promise<void> {

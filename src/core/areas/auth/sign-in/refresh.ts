@@ -19,7 +19,8 @@ import { Problem, refuse } from '../../../contract/problem.ts'
 import type { SignInValues } from '../../../contract/settings/defaults.ts'
 import { admitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { lockGateShared, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
+import { lookAtGate, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 import { hashToken, isTokenShaped } from '../../../kernel/values/token.ts'
 import { hasRole } from '../../access/held-role.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -37,7 +38,9 @@ interface RefreshRow {
   readonly is_in_grace: boolean
   readonly further_pairs: number
   readonly created_at: string
-  readonly is_over: boolean
+  readonly last_used_at: string
+  /** By the database's clock, like the others. */
+  readonly asked_at: string
 }
 
 /** Refuses auth.unauthenticated, installation.recovering, tenant_suspended. */
@@ -46,17 +49,17 @@ export async function refreshSession(
   { body }: Received<typeof ops.refreshSession>,
 ): Promise<Session | Problem> {
   if (!isTokenShaped(body.refresh_token, 'refresh')) refuse('auth.unauthenticated')
-  const { signIn: bounds } = await readSettings(ctx)
   const hash = hashToken(body.refresh_token)
-  void lockGateShared(ctx.tx) // before the rows: an admission locks in this order too
+  const asked = readSettings(ctx)
+  const gate = lookAtGate(ctx.tx) // locked before the rows: an admission locks in this order too
   holdSessionOf(ctx, hash)
-  const found = await findToken(ctx, hash, bounds)
+  const [{ signIn: bounds }, isGated, found] = await together(asked, gate, findToken(ctx, hash))
   if (!found) refuse('auth.unauthenticated')
-  await refuseWhileGated(ctx.tx, found.account_id)
+  if (isGated) await refuseWhileGated(ctx.tx, found.account_id)
 
   return ctx.inWorkspace(found.tenant_id, () =>
     admitted(ctx.tx, { workspace: found.tenant_id }, async () => {
-      const end = endOf(found)
+      const end = endOf(found, bounds)
       if (end !== undefined) {
         await revokeSession(ctx, found.tenant_id, found.session_id, end)
         // Returned, not thrown: the revocation must be committed.
@@ -69,14 +72,12 @@ export async function refreshSession(
   )
 }
 
-async function findToken({ tx, config }: Ctx, hash: Buffer, bounds: SignInValues): Promise<RefreshRow | undefined> {
-  const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
+async function findToken({ tx, config }: Ctx, hash: Buffer): Promise<RefreshRow | undefined> {
   const [found] = await tx<RefreshRow[]>`
     select c.tenant_id, c.account_id, c.session_id, c.used_at is not null as is_used, s.further_pairs, s.created_at,
            coalesce(c.used_at = s.rotated_at and s.rotated_at > now() - make_interval(secs => ${config.sessionGraceSeconds})
                     and s.rotated_at <= now() + make_interval(secs => ${backwardSeconds}), false) as is_in_grace,
-           (${idle} > 0 and s.last_used_at <= now() - make_interval(mins => ${idle}))
-           or (${absolute} > 0 and s.created_at <= now() - make_interval(hours => ${absolute})) as is_over
+           s.last_used_at, now() as asked_at
     from credential c
     join session s on s.tenant_id = c.tenant_id and s.id = c.session_id and s.revoked_at is null
     join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
@@ -86,9 +87,13 @@ async function findToken({ tx, config }: Ctx, hash: Buffer, bounds: SignInValues
 }
 
 /** Why the session ends, if it does. */
-function endOf({ is_used, is_in_grace, is_over }: RefreshRow): string | undefined {
-  if (is_used && !is_in_grace) return 'refresh_token_reused'
-  return is_over ? 'bound_reached' : undefined
+function endOf(row: RefreshRow, bounds: SignInValues): string | undefined {
+  const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
+  if (row.is_used && !row.is_in_grace) return 'refresh_token_reused'
+  const minutesSince = (moment: string) => (Date.parse(row.asked_at) - Date.parse(moment)) / 60_000
+  const isIdle = idle > 0 && minutesSince(row.last_used_at) >= idle
+  const isOld = absolute > 0 && minutesSince(row.created_at) >= absolute * 60
+  return isIdle || isOld ? 'bound_reached' : undefined
 }
 
 /** The newest token is traded: its generation is used up, and the access tokens of before end. */

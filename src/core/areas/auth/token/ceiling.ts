@@ -32,16 +32,25 @@ interface Standing {
 
 /**
  * Refuses what the operation would do to another account above the caller. An unknown account has no ceiling; the rule
- * refuses it; so has one of another workspace, on which an operator acts for the installation. Refuses auth.scope_required,
- * auth.role_required, admin.operator_required.
+ * refuses it; so has one of another workspace, on which an operator acts for the installation. Asks at the call, and only
+ * where the operation acts on somebody else: undefined elsewhere. Refuses auth.scope_required, auth.role_required,
+ * admin.operator_required.
  */
-export async function keepCeiling(ctx: Ctx, operation: Operation, received: Named): Promise<void> {
+export function ceilingOf(ctx: Ctx, operation: Operation, received: Named): Promise<void> | undefined {
   const { actor } = ctx
-  const { actsOn, needs } = operation
-  if (actsOn === undefined || !isAccount(actor)) return
+  const { actsOn } = operation
+  if (actsOn === undefined || !isAccount(actor)) return undefined
   const named = accountNamed(ctx, actor, actsOn, received)
-  if (!named) return
-  const [standing] = await findStandings(ctx, actor.tenantId, named)
+  return named && keepCeiling(actor, operation, findStandings(ctx, actor.tenantId, named))
+}
+
+async function keepCeiling(
+  actor: AccountActor,
+  operation: Operation,
+  found: Promise<readonly Standing[]>,
+): Promise<void> {
+  const { actsOn, needs } = operation
+  const [standing] = await found
   if (standing?.id === actor.accountId) return demandOwnProof(operation, actor)
   if (needs.caller === 'account' && needs.others) demandOthers(actor, needs.others)
   if (standing) refuseAbove(actor, standing, actsOn === 'account' || actsOn === 'token')

@@ -101,25 +101,18 @@ export async function endCredentialsOf(
 ): Promise<void> {
   const { tx } = ctx
   const them = tx.list(accountIds)
-  const sessions = await tx<{ id: string; account_id: string }[]>`
-    update session set revoked_at = now() where tenant_id = ${tenantId} and account_id in ${them} and revoked_at is null
-    returning id, account_id`
-  const ended = await endLine(ctx, { tenantId, accountIds }, tx.part`c.account_id in ${them}`)
+  const [sessions, ended] = await Promise.all([
+    tx<{ id: string; account_id: string }[]>`
+      update session set revoked_at = now() where tenant_id = ${tenantId} and account_id in ${them} and revoked_at is null
+      returning id, account_id`,
+    endLine(ctx, { tenantId, accountIds }, tx.part`c.account_id in ${them}`),
+    endProofs(ctx, tenantId, them),
+  ])
   const tokens = ended.filter(isToken)
   const countOf = (rows: readonly { account_id: string }[], id: string) =>
     rows.filter(({ account_id }) => account_id === id).length
 
   await Promise.all([
-    tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
-    tx`update password_reset set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
-    tx`update sign_in_challenge set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
-    tx`update sign_in_link set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
-    tx`update sign_in_flow set used_at = now() where tenant_id = ${tenantId} and proved_account_id in ${them} and used_at is null`,
-    tx`update address_confirmation set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
-    tx`
-      update account_address set removed_at = now(), ends_at = now()
-      where tenant_id = ${tenantId} and account_id in ${them} and held_fold is null and removed_at is null`,
-    tx`update invitation set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
     ...accountIds.map((id) =>
       ctx.audit('account.credentials_ended', {
         subject: { kind: 'account', id },
@@ -133,8 +126,26 @@ export async function endCredentialsOf(
         data: { id, reason: because },
       })),
     ),
-    tellTokens(ctx, tenantId, ended),
+    tellTokens(ctx, tenantId, ended, accountIds),
   ])
+}
+
+/** Everything else that lets them in, in one statement: most of it is not there. */
+function endProofs({ tx }: Ctx, tenantId: string, them: Part): Promise<unknown> {
+  const theirs = tx.part`tenant_id = ${tenantId} and account_id in ${them}`
+  return tx`
+    with step_ups as (update step_up set used_at = now() where ${theirs} and used_at is null),
+         resets as (update password_reset set used_at = now() where ${theirs} and used_at is null),
+         challenges as (update sign_in_challenge set used_at = now() where ${theirs} and used_at is null),
+         links as (update sign_in_link set used_at = now() where ${theirs} and used_at is null),
+         flows as (
+           update sign_in_flow set used_at = now()
+           where tenant_id = ${tenantId} and proved_account_id in ${them} and used_at is null),
+         confirmations as (update address_confirmation set used_at = now() where ${theirs} and used_at is null),
+         addresses as (
+           update account_address set removed_at = now(), ends_at = now()
+           where ${theirs} and held_fold is null and removed_at is null)
+    update invitation set used_at = now() where ${theirs} and used_at is null`
 }
 
 const isToken = ({ kind }: EndedRow) => kind === 'PERSONAL' || kind === 'SERVICE'
@@ -169,17 +180,23 @@ async function endLine(
 
 /**
  * Voids the step-ups of ended tokens, and writes their trail and events; a session's own tokens are reported with it.
+ * `emptied`: accounts whose step-ups are void already.
  */
-async function tellTokens(ctx: Ctx, tenantId: string, ended: readonly EndedRow[]): Promise<void> {
+async function tellTokens(
+  ctx: Ctx,
+  tenantId: string,
+  ended: readonly EndedRow[],
+  emptied: readonly string[] = [],
+): Promise<void> {
   const tokens = ended.filter(isToken)
-  if (tokens.length === 0) return
   const ids = tokens.map(({ id }) => id)
-  const accounts = [...new Set(tokens.map(({ account_id }) => account_id))]
-  await Promise.all([
-    ctx.tx`
+  const accounts = [...new Set(tokens.map(({ account_id }) => account_id))].filter((id) => !emptied.includes(id))
+  if (accounts.length > 0)
+    void ctx.tx`
       update step_up s set used_at = now() from credential c
       where s.tenant_id = ${tenantId} and s.used_at is null and c.tenant_id = s.tenant_id and c.id = s.bearer_id
-        and c.account_id = s.account_id and c.revoked_at is not null and c.account_id in ${ctx.tx.list(accounts)}`,
+        and c.account_id = s.account_id and c.revoked_at is not null and c.account_id in ${ctx.tx.list(accounts)}`
+  await Promise.all([
     ...ids.map((id) => ctx.audit('token.revoked', { subject: { kind: 'token', id } })),
     emitAll(
       ctx,

@@ -14,10 +14,11 @@ import type { AccountState, accountOperations as ops } from '../../../contract/i
 import type { Answer, Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { lockMemberships } from '../../access/held-role.ts'
 import { isInRegister } from '../../auth/token/ceiling.ts'
-import { endCredentials, holdBearer, lockAccount } from '../../auth/token/ending.ts'
+import { endCredentialsOf, holdBearer } from '../../auth/token/ending.ts'
 import { isOwner, keepAnOperator, keepAnOwner } from '../../memberships/last-owner.ts'
 import { disableWebhooksOf } from '../../webhooks/disabling.ts'
 import { readAccount } from './account-row.ts'
@@ -39,11 +40,11 @@ export const disableAccount = (
   { accountId }: Received<typeof ops.disableAccount>,
 ): Promise<Answer<typeof ops.disableAccount>> =>
   inWorkspaceOf(ctx, accountId, async (tenantId) => {
-    await takeTurn(ctx, tenantId)
-    const { state, version } = await lockState(ctx, { tenantId, accountId })
+    const holder = { tenantId, accountId }
+    const [{ state, version }, standing] = await together(lockState(ctx, holder), standingOf(ctx, holder))
     ctx.unchanged(version)
-    if (state !== 'DISABLED') await disable(ctx, { tenantId, accountId })
-    return readAccount(ctx, tenantId, accountId)
+    if (state === 'DISABLED') return readAccount(ctx, tenantId, accountId)
+    return disable(ctx, holder, standing, () => readAccount(ctx, tenantId, accountId))
   })
 
 /** Refuses not_found, auth.unauthenticated, precondition.failed. */
@@ -52,7 +53,6 @@ export const enableAccount = (
   { accountId }: Received<typeof ops.enableAccount>,
 ): Promise<Answer<typeof ops.enableAccount>> =>
   inWorkspaceOf(ctx, accountId, async (tenantId) => {
-    await takeTurn(ctx, tenantId)
     const { state, version } = await lockState(ctx, { tenantId, accountId })
     ctx.unchanged(version)
     if (state === 'DISABLED') await enable(ctx, { tenantId, accountId })
@@ -61,38 +61,53 @@ export const enableAccount = (
 
 /** Repeats an end that a rewind of the database undid. Refuses not_found, membership.last_owner, admin.operator_last. */
 export async function disableAgain(ctx: Ctx, holder: Holder): Promise<void> {
-  await takeTurn(ctx, holder.tenantId)
-  const { state } = await lockState(ctx, holder)
-  if (state !== 'DISABLED') await disable(ctx, holder)
+  const [{ state }, standing] = await together(lockState(ctx, holder), standingOf(ctx, holder))
+  if (state !== 'DISABLED') await disable(ctx, holder, standing, async () => {})
 }
 
 /** States change in turns with roles. A caller who was ended while it waited for its turn changes nothing any more. */
-async function takeTurn(ctx: Ctx, tenantId: string): Promise<void> {
-  await lockMemberships(ctx, tenantId)
-  if (isAccount(ctx.actor)) await holdBearer(ctx, ctx.actor)
-}
-
 async function lockState(ctx: Ctx, holder: Holder): Promise<StateRow & { readonly version: number }> {
-  void lockAccount(ctx, holder)
-  const [row] = await ctx.tx<(StateRow & { version: number })[]>`
-    select kind, state, version from account
-    where tenant_id = ${holder.tenantId} and id = ${holder.accountId} and state <> 'ERASED'`
+  void lockMemberships(ctx, holder.tenantId)
+  const [, [row]] = await together(
+    isAccount(ctx.actor) ? holdBearer(ctx, ctx.actor) : undefined,
+    ctx.tx<(StateRow & { version: number })[]>`
+      select kind, state, version from account
+      where tenant_id = ${holder.tenantId} and id = ${holder.accountId} and state <> 'ERASED' for update`,
+  )
   return row ?? refuse('not_found')
 }
 
-async function disable(ctx: Ctx, holder: Holder): Promise<void> {
+interface Standing {
+  readonly owns: boolean
+  readonly operates: boolean
+}
+
+async function standingOf(ctx: Ctx, holder: Holder): Promise<Standing> {
+  const [owns, operates] = await together(isOwner(ctx, holder), isInRegister(ctx, holder.accountId))
+  return { owns, operates }
+}
+
+/** Ends the account; `read` is asked in the packet of the changes, behind them. */
+async function disable<T>(ctx: Ctx, holder: Holder, { owns, operates }: Standing, read: () => Promise<T>): Promise<T> {
   const { tx } = ctx
   const { tenantId, accountId } = holder
-  if (await isOwner(ctx, holder)) await keepAnOwner(ctx, tenantId, accountId)
-  if (await isInRegister(ctx, accountId)) await keepAnOperator(ctx, accountId)
-  const [row] = await tx<StateRow[]>`
+  if (owns) await keepAnOwner(ctx, tenantId, accountId)
+  if (operates) await keepAnOperator(ctx, accountId)
+  const changed = tx<StateRow[]>`
     update account set state_before = state, state = 'DISABLED', disabled_at = now(), updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${accountId} returning kind, state`
+  const others = Promise.all([
+    endCredentialsOf(ctx, tenantId, [accountId], 'account_disabled'),
+    disableWebhooksOf(ctx, tenantId, accountId),
+    read(),
+  ])
+  oblige(ctx, 'account.disabled', holder)
+  ctx.writeAhead()
+  const [[row], [, , answer]] = await Promise.all([changed, others])
   if (!row) refuse('not_found')
-  await endCredentials(ctx, holder, 'account_disabled')
-  await disableWebhooksOf(ctx, tenantId, accountId)
   await ctx.record('identity.account.disabled', { id: accountId, ...row })
-  await settle(ctx, 'account.disabled', holder)
+  await journal(ctx, 'account.disabled', holder)
+  return answer
 }
 
 async function enable(ctx: Ctx, holder: Holder): Promise<void> {
@@ -101,16 +116,17 @@ async function enable(ctx: Ctx, holder: Holder): Promise<void> {
     where tenant_id = ${holder.tenantId} and id = ${holder.accountId} returning kind, state`
   if (!row) refuse('not_found')
   await ctx.record('identity.account.enabled', { id: holder.accountId, ...row })
-  await settle(ctx, 'account.enabled', holder)
+  oblige(ctx, 'account.enabled', holder)
+  await journal(ctx, 'account.enabled', holder)
 }
 
-/** In the ledger, and at the database in the journal, too. */
-async function settle(
-  ctx: Ctx,
-  act: 'account.disabled' | 'account.enabled',
-  { tenantId, accountId }: Holder,
-): Promise<void> {
+type Act = 'account.disabled' | 'account.enabled'
+
+const oblige = (ctx: Ctx, act: Act, { tenantId, accountId }: Holder): void =>
   ctx.recordObligation({ act, tenant_id: tenantId, account_id: accountId })
+
+/** What is done at the database stands in the journal, too. */
+async function journal(ctx: Ctx, act: Act, { tenantId, accountId }: Holder): Promise<void> {
   if (isAccount(ctx.actor)) return
   await ctx.asInstallation(async () => {
     const [tenant] = await ctx.tx<{ id: string; slug: string }[]>`select id, slug from tenant where id = ${tenantId}`

@@ -66,15 +66,18 @@ export function openLedgerCopies(installation: Installation): LedgerCopies {
     },
 
     async ahead(ctx) {
-      used = await readTargets(ctx)
+      const targets = await readTargets(ctx)
+      used = targets
       const { ledgerCopy } = ctx.config
-      const awaited = used.filter((target) => ledgerCopy === 'require' || !holderOf(target).isResting())
-      if (awaited.length === 0) return
-      try {
-        await withTimeout(aheadMs, Promise.any(awaited.map((target) => holderOf(target).bring(target))))
-      } catch (cause) {
-        if (ledgerCopy === 'report') return
-        throw new LedgerUnavailable('no backup target has taken the copy of the obligation', { cause })
+      return async () => {
+        const awaited = targets.filter((target) => ledgerCopy === 'require' || !holderOf(target).isResting())
+        if (awaited.length === 0) return
+        try {
+          await withTimeout(aheadMs, Promise.any(awaited.map((target) => holderOf(target).bring(target))))
+        } catch (cause) {
+          if (ledgerCopy === 'report') return
+          throw new LedgerUnavailable('no backup target has taken the copy of the obligation', { cause })
+        }
       }
     },
 

@@ -20,25 +20,26 @@ interface Row {
   readonly config: TargetConfig
 }
 
-/** Reads the targets in the caller's transaction, independent of its role. Oldest first. */
-export const readTargets = (ctx: Ctx): Promise<readonly LedgerTarget[]> =>
-  ctx.asInstallation(async () => {
-    const rows = await ctx.tx<Row[]>`
-      select id, name, kind, config from backup_target where tenant_id = ${installationScope} order by id`
-    const targets: LedgerTarget[] = []
-    for (const row of rows) targets.push(await openable(ctx, row))
-    return targets
-  })
+/** Reads the targets in the caller's transaction, independent of its role and beside what it does. Oldest first. */
+export async function readTargets(ctx: Ctx): Promise<readonly LedgerTarget[]> {
+  const rows = await ctx.asInstallationOnce(
+    () => ctx.tx<Row[]>`
+      select id, name, kind, config from backup_target where tenant_id = ${installationScope} order by id`,
+  )
+  return Promise.all(rows.map((row) => openable(ctx, row)))
+}
 
 async function openable(ctx: Ctx, { id, name, kind, config }: Row): Promise<LedgerTarget> {
   const place = { tenantId: installationScope, kind: 'backup.credentials' as const, ownerId: id }
   const secrets: OpenedTarget['secrets'] | undefined =
     kind === 'LOCAL'
       ? {}
-      : await openSealed(ctx, place).then(
-          (text) => JSON.parse(text),
-          () => undefined,
-        )
+      : await ctx
+          .asInstallationOnce(() => openSealed(ctx, place))
+          .then(
+            (text) => JSON.parse(text),
+            () => undefined,
+          )
   return {
     ...{ id, name, kind },
     open() {

@@ -25,10 +25,32 @@ const pollMilliseconds = 15
 const busy = 5 // SQLITE_BUSY
 
 /** Waits until the caller has the turn; `whenWaiting` is called once after a second of waiting. */
-export async function takeTurn(file: string, whenWaiting: () => void): Promise<Lock> {
+export const takeTurn = (file: string, whenWaiting: () => void): Promise<Lock> =>
+  inTurn(() => lockAlone(file), whenWaiting)
+
+/** The turn of a process that takes it often, and so keeps the file open. */
+export interface Turns {
+  take(): Promise<Lock>
+  close(): void
+}
+
+/** The file is there (makeLockFile). */
+export function openTurns(file: string): Turns {
+  const database = new DatabaseSync(file)
+  return {
+    take: () =>
+      inTurn(
+        () => (begin(database) ? { release: () => database.exec('rollback') } : undefined),
+        () => {},
+      ),
+    close: () => database.close(),
+  }
+}
+
+async function inTurn(take: () => Lock | undefined, whenWaiting: () => void): Promise<Lock> {
   const wordAt = performance.now() + 1_000
   for (let said = false; ; await pause(pollMilliseconds)) {
-    const lock = lockAlone(file)
+    const lock = take()
     if (lock) return lock
     if (said || performance.now() < wordAt) continue
     said = true
@@ -62,13 +84,23 @@ export async function makeLockFile(file: string): Promise<void> {
 
 function lockAlone(file: string): Lock | undefined {
   const database = new DatabaseSync(file)
+  let isLocked = false
+  try {
+    isLocked = begin(database)
+    return isLocked ? { release: () => database.close() } : undefined
+  } finally {
+    if (!isLocked) database.close()
+  }
+}
+
+/** Whether this process has the lock now. */
+function begin(database: DatabaseSync): boolean {
   try {
     // No journal file: the lock then works on a full disk, and a kill leaves no file behind.
     database.exec('pragma journal_mode = memory; begin exclusive')
-    return { release: () => database.close() }
+    return true
   } catch (error) {
-    database.close()
-    if ((error as { errcode?: number }).errcode === busy) return undefined
+    if ((error as { errcode?: number }).errcode === busy) return false
     throw error
   }
 }
