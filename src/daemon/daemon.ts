@@ -31,6 +31,7 @@ import { placeOf } from '../core/kernel/config/mail-settings.ts'
 import { apartInWords, type FollowedClock, followClock, noticeableMs } from '../core/kernel/database/clock.ts'
 import type { Embedded } from '../core/kernel/database/embedded.ts'
 import { announceServing } from '../core/kernel/database/serving.ts'
+import { loadQueue } from '../core/kernel/queue/queue.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { apiLimits, buildHealthServer } from './health-listener.ts'
 import type { Log } from './log.ts'
@@ -80,7 +81,7 @@ export async function startDaemon(
   log: Log,
   held?: Promise<Embedded>,
 ): Promise<Daemon> {
-  const booted = await bootInstallation(config, {
+  const booting = bootInstallation(config, {
     ...(held && { held }),
     works: role !== 'api',
     isDaemon: true,
@@ -88,6 +89,8 @@ export async function startDaemon(
     note: (line) => log.info(line),
     onQueueError: (error) => log.failure('queue', error),
   })
+  if (role !== 'api') void loadQueue() // the database may be starting, and then nothing else is to do
+  const booted = await booting
   // Closed in the reverse order of opening.
   const closing: (() => Promise<void>)[] = [() => booted.close()]
   const closeAll = async () => {
@@ -112,6 +115,8 @@ async function serve(
   const { config } = installation
   let draining: Promise<void> | undefined
   const isDraining = () => draining !== undefined
+  // Its connections are opened while the server is built. A failure is told by the worker, which asks for it again.
+  if (role !== 'api') void installation.queue.boss().catch(() => {})
   const readiness = readinessOf(installation, isDraining)
   const options = { log, metrics: openMetrics(installation.pool), readiness, isDraining }
   const health = config.healthPort === undefined ? undefined : buildHealthServer(installation, options)
@@ -123,16 +128,17 @@ async function serve(
     servesApi: role !== 'worker',
     servesMetrics: health === undefined,
   })
+  const ready = Promise.resolve(app.ready())
+  ready.catch(() => {}) // `listen` throws it
   await settleSettings(installation)
   const setUpTokenFile = await keepSetUpToken(config, await offerSetUp(installation), log)
-  const rewind = await detectRewind(installation)
+  const [rewind, clock] = await Promise.all([detectRewind(installation), watchClock(booted, log, options.metrics)])
+  closing.push(() => clock.close())
   if (rewind)
     log.warn('the database lacks changes that were acknowledged: the gate is closed', {
       found_by: rewind.found_by,
       ...rewind.params,
     })
-  const clock = await watchClock(booted, log, options.metrics)
-  closing.push(() => clock.close())
   const watch = await recordHeartbeats(installation, (error) => log.failure('witness', error))
   closing.push(() => watch.close())
   const copies = followWithCopies(installation, (failures) =>
@@ -154,6 +160,7 @@ async function serve(
   closing.push(async () => {
     await Promise.all([closeServer(app), dispatcher?.close()])
   })
+  await ready
   await app.listen({ host: config.host, port: config.port, backlog })
   // After the API's listener, so that a healthy daemon can also be called.
   await health?.listen({ host: config.host, port: config.healthPort ?? 0 }).catch((error: Error) => {

@@ -121,9 +121,11 @@ async function migratedAddress(
     return config.database.daemon
   }
   if (!held) throw new Error('an embedded installation without its database')
-  const { pending, barring } = await migrationStatus(held.owner)
-  const isBehind = pending.length + barring.length > 0 || (await missingQueues(held.daemon, queueNames)).length > 0
-  if (isBehind) await migrate(held.owner, held.daemon, queueNames)
+  const [{ pending, barring }, missing] = await Promise.all([
+    migrationStatus(held.owner),
+    missingQueues(held.daemon, queueNames).catch(() => queueNames), // a new database has no schema of the queue
+  ])
+  if (pending.length + barring.length + missing.length > 0) await migrate(held.owner, held.daemon, queueNames)
   return held.daemon
 }
 

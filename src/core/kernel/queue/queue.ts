@@ -5,7 +5,8 @@
  * fetches the job through pg-boss's own connections, which have the role svc_queue and can
  * read only the queue. Not guaranteed: that a job runs only once.
  *
- * pg-boss takes 60 ms to load, so it is loaded when the first job is queued or run.
+ * pg-boss takes 60 ms to load, so it is loaded when the first job is queued or run, or ahead by a worker that waits for the
+ * database.
  */
 import type { Clock, PgBoss } from 'pg-boss'
 import { type DatabaseAddress, pgOptions } from '../database/address.ts'
@@ -45,6 +46,8 @@ export interface QueueUse {
   readonly isFrugal?: boolean
 }
 
+export const loadQueue = () => import('pg-boss')
+
 export function openQueue(
   address: DatabaseAddress,
   { works, isFrugal = false }: QueueUse,
@@ -53,7 +56,7 @@ export function openQueue(
   let started: Promise<PgBoss> | undefined
 
   const start = async () => {
-    const { PgBoss: Boss } = await import('pg-boss')
+    const { PgBoss: Boss } = await loadQueue()
     const boss = new Boss({
       ...pgOptions(address, { role: 'svc_queue' }),
       schema: queueSchema,
