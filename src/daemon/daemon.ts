@@ -121,13 +121,8 @@ async function serve(
   const options = { log, metrics: openMetrics(installation.pool), readiness, isDraining }
   const health = config.healthPort === undefined ? undefined : buildHealthServer(installation, options)
   if (health) closing.push(() => closeServer(health))
-  const app = buildServer(installation, {
-    ...options,
-    ...apiLimits(config),
-    listener: 'api',
-    servesApi: role !== 'worker',
-    servesMetrics: health === undefined,
-  })
+  const served = { listener: 'api', servesApi: role !== 'worker', servesMetrics: health === undefined }
+  const app = buildServer(installation, { ...options, ...apiLimits(config), ...served })
   const ready = Promise.resolve(app.ready())
   ready.catch(() => {}) // `listen` throws it
   await settleSettings(installation)

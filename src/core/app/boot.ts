@@ -99,6 +99,9 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
 }
 
 async function holdDatabase(config: Config, { held, note }: BootOptions): Promise<Embedded> {
+  // Making a database takes as long as loading what migrates it.
+  if (!existsSync(config.keyringFile))
+    void import('../kernel/database/migrate.ts').then(({ loadRunner }) => loadRunner())
   if (held) return held
   // Loaded on demand: an installation with its own database does not need it.
   const { holdEmbedded } = await import('../kernel/database/embedded.ts')

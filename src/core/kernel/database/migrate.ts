@@ -13,6 +13,7 @@ import { queueIndexes, queueSchema } from './queue-schema.ts'
 import { revokeFromEverybody } from './rights.ts'
 
 const table = 'pgmigrations'
+const lockQueues = 'select pg_advisory_lock(7302)'
 
 /** Older versions of PostgreSQL lack what the schema needs. */
 const oldestServer = 150_000
@@ -46,24 +47,32 @@ export async function migrate(
     if (unknown.length > 0) throw newerDatabase(unknown)
     // The commits need not wait for the disk one by one; the last one brings all of them there.
     await client.query('set synchronous_commit = off')
-    const { runner } = await import('node-pg-migrate')
-    const ran = await runner({
-      dbClient: client,
-      dir: migrationFolder,
-      direction: 'up',
-      migrationsTable: table,
-      advisoryLockMode: 'wait',
-      checkOrder: true,
-      verbose: false,
-      log: () => {},
-    })
+    // Neither needs the other, and a new database takes a tenth less time.
+    const [ran] = await Promise.all([runAll(client), withClient(owner, (other) => makeQueues(other, queues))])
     await noteOlderCode(client)
-    await migrateQueue(client, queues)
+    await grantQueues(client)
     await grantLogin(client, daemon.user)
     await client.query('reset synchronous_commit')
     // A commit waits only if it wrote something, and grants that are there already write nothing.
     await client.query(`comment on table ${table} is 'The migrations that this database has run.'`)
     return ran.map(({ name }) => name)
+  })
+}
+
+/** Loads what a new database needs, while it is being made. */
+export const loadRunner = () => import('node-pg-migrate')
+
+async function runAll(client: Client): Promise<readonly { readonly name: string }[]> {
+  const { runner } = await loadRunner()
+  return runner({
+    dbClient: client,
+    dir: migrationFolder,
+    direction: 'up',
+    migrationsTable: table,
+    advisoryLockMode: 'wait',
+    checkOrder: true,
+    verbose: false,
+    log: () => {},
   })
 }
 
@@ -160,16 +169,21 @@ async function checkServer(client: Client): Promise<void> {
 }
 
 /** pg-boss's own schema, made or brought up by its own plans, and one queue for each job. */
-async function migrateQueue(client: Client, queues: readonly string[]): Promise<void> {
+async function makeQueues(client: Client, queues: readonly string[]): Promise<void> {
+  await client.query('set synchronous_commit = off') // as the migrations beside it
   const { PgBoss } = await import('pg-boss')
   const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) }
   const boss = new PgBoss({ db, schema: queueSchema, migrate: true, supervise: false, schedule: false })
-  await client.query('select pg_advisory_lock(7302)')
+  await client.query(lockQueues) // until the connection ends
+  await boss.start()
+  const known = new Set((await boss.getQueues()).map(({ name }) => name))
+  for (const name of queues) if (!known.has(name)) await boss.createQueue(name, { policy: 'standard' })
+  await boss.stop({ graceful: false })
+}
+
+async function grantQueues(client: Client): Promise<void> {
+  await client.query(lockQueues)
   try {
-    await boss.start()
-    const known = new Set((await boss.getQueues()).map(({ name }) => name))
-    for (const name of queues) if (!known.has(name)) await boss.createQueue(name, { policy: 'standard' })
-    await boss.stop({ graceful: false })
     await client.query(queueIndexes)
     await client.query(`
       grant usage on schema ${queueSchema} to svc_queue;
