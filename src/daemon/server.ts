@@ -101,6 +101,11 @@ const limits = {
   headersTimeout: 10_000,
 }
 
+/** The contract's schemas check requests and answers (perform.ts). Those of the framework would load two compilers for nothing. */
+const noSchema = () => () => {
+  throw new Error('a route has no schema of the framework')
+}
+
 const everyOperation: readonly Operation[] = Object.values(operations)
 const ofHealth = ['/healthz', '/readyz']
 const ofReference = ['/docs', '/docs/', '/api/v1/openapi.json']
@@ -118,6 +123,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: true,
+    schemaController: { compilersFactory: { buildValidator: noSchema, buildSerializer: noSchema } },
     routerOptions: { maxParamLength: 100, querystringParser: readQuery },
     rewriteUrl: ({ url }) => pathOfTarget(url),
     // A missing Host is refused below, because Node would answer it without a body.
