@@ -69,6 +69,19 @@ describe('invitations', () => {
     await expectTurnedAway(await enter(at, providerId), at, 'invitation_ended')
   })
 
+  test('an invitation from a clock that went ahead lets nobody in by its address, until the clock is there', async () => {
+    const at = await workspace()
+    const providerId = await offered(at)
+    const pass = (days: number) => ways.sql`
+      update invitation set created_at = created_at - make_interval(days => ${days}), expires_at = expires_at - make_interval(days => ${days})
+      where tenant_id = ${at.id}`
+    await pass(-1)
+    real.person('early', { email: at.ownerEmail, email_verified: true })
+    await expectTurnedAway(await enter(at, providerId), at, 'invitation_ended')
+    await pass(1)
+    expect((await whoIs(ways.daemon, await enter(at, providerId))).email).toBe(at.ownerEmail)
+  })
+
   test("another workspace's invitation does not serve", async () => {
     const [at, other] = [await workspace(), await workspace()]
     const providerId = await offered(at)
