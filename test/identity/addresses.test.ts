@@ -80,7 +80,15 @@ describe('an address', () => {
       code: 'account.address_primary',
       status: 409,
     })
+    await at.who.as().call(operations.forgetPassword, { body: { workspace: mara.slug, email } })
+    const resets = /^Set a new password: /
+    await expect.poll(() => at.mailsTo(email, resets).length, patience).toBe(1)
     await at.remove(mara, addresses[1]!.id)
+    const link = /#(svcw_\S+)/.exec(at.mailsTo(email, resets)[0]!.mail.text ?? '')?.[1] ?? ''
+    await expect(
+      at.who.as().call(operations.resetPassword, { body: { token: link, password: 'quite another good password' } }),
+    ).rejects.toMatchObject({ code: 'auth.reset_invalid' })
+    expect((await at.as(owner).call(operations.listAccounts, { q: email.slice(0, 30) })).data).toEqual([])
     // Once when it was added, and once now.
     await expect.poll(() => at.mailsTo(email, changes).length, patience).toBe(2)
     await expect(at.enter(mara, email)).rejects.toMatchObject({ code: 'auth.sign_in_failed' })
