@@ -8,7 +8,7 @@ import { needsStepUp, type Operation, stepUpOf, takesSessionOnly } from '../../s
 import { operations } from '../../src/core/contract/operations.ts'
 import { mediaTypeOf } from '../../src/daemon/refusals.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
-import { everyScope, type Person, person, plantProof, setUp } from '../kit/people.ts'
+import { everyScope, type Person, person, plantProof, setUp, storedPassword } from '../kit/people.ts'
 
 const every = Object.values(operations) as readonly Operation[]
 const elevated = every.filter(({ needs }) => stepUpOf(needs) === 'or elevated')
@@ -227,6 +227,15 @@ describe('elevating', () => {
     await act(operations.disableAccount, who, await somebody())
     expect(await until(who)).toBe(end)
     expect((await elevate(who, { minutes: 0 })).json).toEqual({ elevated_until: null })
+    expect(await until(who)).toBe(null)
+    expect((await act(operations.disableAccount, who, await somebody())).json.code).toBe('auth.step_up_required')
+  })
+
+  test('ends with the password of the account, in the session that changes it, too', async () => {
+    const password = 'correct horse battery staple'
+    const who = await somebody(inForce, { passwordHash: await storedPassword(password) })
+    const body = { current_password: password, new_password: `${password}, and more` }
+    expect((await send(operations.changePassword, who.token, '', body)).status).toBe(204)
     expect(await until(who)).toBe(null)
     expect((await act(operations.disableAccount, who, await somebody())).json.code).toBe('auth.step_up_required')
   })

@@ -1,6 +1,7 @@
 /** Addresses of accounts: asked for, confirmed, made the primary one, removed. People 1, N6 and I4; 4, N20; docs/decisions/0410. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endConfirmation } from '../../src/core/areas/auth/addresses/ending-confirmation.ts'
+import { sendPasswordReset } from '../../src/core/areas/auth/password/forgotten-password.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { type Person, plantToken } from '../kit/accounts.ts'
 import { type Addressing, addressing, changes, confirms, fresh, patience } from '../kit/addresses.ts'
@@ -89,6 +90,10 @@ describe('an address', () => {
       at.who.as().call(operations.resetPassword, { body: { token: link, password: 'quite another good password' } }),
     ).rejects.toMatchObject({ code: 'auth.reset_invalid' })
     expect((await at.as(owner).call(operations.listAccounts, { q: email.slice(0, 30) })).data).toEqual([])
+    // A mail that waited for the relay meanwhile goes nowhere.
+    const late = { tenantId: mara.tenantId, accountId: mara.accountId, addressId: addresses[1]!.id }
+    await sendPasswordReset.run(at.house.test.installation, late)
+    expect(at.mailsTo(email, resets).length + at.mailsTo(mara.email, resets).length).toBe(1)
     // Once when it was added, and once now.
     await expect.poll(() => at.mailsTo(email, changes).length, patience).toBe(2)
     await expect(at.enter(mara, email)).rejects.toMatchObject({ code: 'auth.sign_in_failed' })

@@ -40,6 +40,12 @@ describe('invitations', () => {
     expect(await ways.sql`select password_hash from account where tenant_id = ${at.id}`).toEqual([
       { password_hash: null },
     ])
+    // The token was handed over, and the provider vouches for another address: nobody has shown that the own one is read.
+    const { id, addresses } = await whoIs(ways.daemon, answer)
+    expect(addresses).toMatchObject([{ email: at.ownerEmail, confirmed_at: null }])
+    expect(
+      await ways.sql`select 1 from pgboss.job where name = 'send_address_confirmation' and data ->> 'accountId' = ${id}`,
+    ).toHaveLength(1)
     expect(await trailOf(at)).toEqual(
       expect.arrayContaining(['account.connected', 'account.joined', 'session.started']),
     )
