@@ -73,6 +73,18 @@ describe('an address', () => {
     ])
   })
 
+  test('that takes the place of one that nobody confirmed leaves no link to its reader', async () => {
+    const mara = await at.member(owner)
+    await at.who.as().call(operations.forgetPassword, { body: { workspace: mara.slug, email: mara.email } })
+    const resets = /^Set a new password: /
+    await expect.poll(() => at.mailsTo(mara.email, resets).length, patience).toBe(1)
+    await at.added(mara, true)
+    const link = /#(svcw_\S+)/.exec(at.mailsTo(mara.email, resets)[0]!.mail.text ?? '')?.[1] ?? ''
+    await expect(
+      at.who.as().call(operations.resetPassword, { body: { token: link, password: 'quite another good password' } }),
+    ).rejects.toMatchObject({ code: 'auth.reset_invalid' })
+  })
+
   test('is removed, and is told; the primary one stays', async () => {
     const mara = await at.member(owner)
     const email = await at.added(mara)
