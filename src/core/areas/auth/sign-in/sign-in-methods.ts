@@ -125,7 +125,9 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
              ${roleOnWorkspace(ctx.tx)} as role, ${hasRole(ctx.tx)} as has_role, r.account_id is not null as is_operator, now() as now
       from tenant t
       left join password_opening o on o.tenant_id = t.id and o.opened_at <= now() and now() < o.until
-      left join account a on a.tenant_id = t.id and a.id = ${accountSigningIn(ctx.tx, ctx.tx.part`t.id`, email)}
+      -- offset 0: once. As a condition on the account it was asked of each account, where there are no statistics yet.
+      cross join lateral (select ${accountSigningIn(ctx.tx, ctx.tx.part`t.id`, email)} as id offset 0) s
+      left join account a on a.tenant_id = t.id and a.id = s.id
       left join account_address d on d.tenant_id = t.id and d.held_fold = ${caseFold(email)}
       left join operator r on r.account_id = a.id
       where t.slug = ${slug}`,
