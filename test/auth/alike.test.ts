@@ -89,18 +89,20 @@ describe.each([
     'takes as long',
     async () => {
       const times = new Map(Object.keys(callers).map((caller) => [caller, [] as number[]]))
+      const all = Object.entries(callers)
       for (let n = 0; n < rounds; n += 1)
-        for (const [caller, bodyOf] of Object.entries(callers)) {
+        // What a call leaves to the worker is done beside the next one, so each comes behind each of the others.
+        for (const [caller, bodyOf] of n % 2 === 0 ? all : all.toReversed()) {
           const body = { ...bodyOf(n), ...more }
           const begun = performance.now()
           const { status } = await daemon.call('POST', `/api/v1${operation.path}`, { body })
           times.get(caller)?.push(performance.now() - begun)
           expect([204, 401]).toContain(status)
         }
-      const medians = [...times].map(([caller, all]) => [caller, all.sort((a, b) => a - b)[rounds / 2] ?? 0] as const)
+      const medians = [...times].map(([caller, ms]) => [caller, ms.sort((a, b) => a - b)[rounds / 2] ?? 0] as const)
       process.stdout.write(`${name}: ${medians.map(([caller, ms]) => `${caller} ${ms.toFixed(2)} ms`).join(', ')}\n`)
-      const all = medians.map(([, ms]) => ms)
-      expect(Math.max(...all) / Math.min(...all)).toBeLessThan(1.05)
+      const of = medians.map(([, ms]) => ms)
+      expect(Math.max(...of) / Math.min(...of)).toBeLessThan(1.05)
     },
     180_000,
   )
