@@ -61,6 +61,50 @@ test('the account is looked up once, not for each account of the workspace, wher
   expect(Math.max(...medians) / Math.min(...medians), `${medians} ms`).toBeLessThan(5)
 })
 
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly 'Actual Loops': number
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** What PostgreSQL read besides the workspace itself. */
+const readBy = (node: PlanNode): readonly string[] => [
+  ...(node['Actual Loops'] > 0 && node['Relation Name'] !== undefined && node['Relation Name'] !== 'tenant'
+    ? [`${node['Node Type']} ${node['Relation Name']} ${node['Index Name'] ?? ''}`]
+    : []),
+  ...(node.Plans ?? []).flatMap(readBy),
+]
+
+test('of an unknown workspace PostgreSQL skips nothing of the look-up', async () => {
+  const readFor = async (caller: string) => {
+    const body = callers[caller]?.(rounds)
+    const statements = await recorded(installation, (recording) =>
+      perform(recording, operations.forgetPassword, anyone, { params: {}, query: {}, body }),
+    )
+    const { text, values } = statements.find((statement) => statement.text.includes('from tenant t')) ?? expect.fail()
+    const rows = await daemon.db.sql.begin(async (sql) => {
+      await sql`set local role svc_installation`
+      return sql.unsafe(`explain (analyze, format json) ${text}`, values as never[])
+    })
+    return readBy(rows[0]?.['QUERY PLAN'][0].Plan)
+  }
+  const unknown = await readFor('an unknown address')
+  expect(unknown.length).toBeGreaterThan(5)
+  // It read nothing at all.
+  expect(await readFor('an unknown workspace')).toEqual(unknown)
+})
+
+test('what is found for an unknown workspace is nobody: an address of another one gets no mail', async () => {
+  const facts = await installation.transaction(anyone, { readOnly: true }, (ctx) =>
+    readSignIn(ctx, 'nowhere', people[rounds] ?? ''),
+  )
+  expect(facts).toMatchObject({ workspaceState: null, account: undefined, openedUntil: null })
+  const [home] = await daemon.db.sql<{ id: string }[]>`select id from tenant`
+  expect(facts.tenantId).not.toBe(home?.id)
+})
+
 describe.each([
   ['POST /auth/sessions', operations.signIn, guess],
   ['POST /auth/sessions:set-password', operations.signInWithNewPassword, { ...guess, new_password: 'another guess' }],
@@ -91,7 +135,7 @@ describe.each([
       const times = new Map(Object.keys(callers).map((caller) => [caller, [] as number[]]))
       const all = Object.entries(callers)
       for (let n = 0; n < rounds; n += 1)
-        // What a call leaves to the worker is done beside the next one, so each comes behind each of the others.
+        // In both orders, so that none always pays for what the same one before it leaves behind.
         for (const [caller, bodyOf] of n % 2 === 0 ? all : all.toReversed()) {
           const body = { ...bodyOf(n), ...more }
           const begun = performance.now()
