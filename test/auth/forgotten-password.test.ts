@@ -1,5 +1,6 @@
 /** A forgotten password: a mail with a link that works, once. Over a real SMTP server. Spec: Index, Auth; Admin: workspaces, rule 2. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endInvitation } from '../../src/core/areas/auth/sign-in/jobs.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { type Callers, callers, joinedWorkspace, type Person } from '../kit/accounts.ts'
 import { request } from '../kit/callers.ts'
@@ -204,6 +205,22 @@ describe('asking', () => {
     await who.as().call(redeemInvitation, { body: { token: made.redemption_token, password } })
     const token = /#(svci_\S+)/.exec(taken!.mail.text ?? '')?.[1] ?? ''
     await expect(who.as().call(redeemInvitation, { body: { token, password } })).rejects.toMatchObject({ status: 410 })
+  })
+
+  test('an invitation that is mailed once more ends when the one before would have, by a job of its own', async () => {
+    const made = await house.test.provision()
+    const ends = () => house.test.oracle<{ id: string; is_mailed: boolean; until: string }[]>`
+      select id, is_mailed, expires_at::text as until from invitation where tenant_id = ${made.tenant.id} order by created_at`
+    await forget(made.tenant.slug, made.owner.email)
+    await expect.poll(() => relay.takenBy(made.owner.email).length, patience).toBe(1)
+    const [handed, mailed] = await ends()
+    expect(mailed).toMatchObject({ is_mailed: true, until: handed?.until })
+
+    await house.test.oracle`update invitation set expires_at = now() where id = ${mailed?.id ?? ''}`
+    const [job] = await house.test.oracle`
+      select data from pgboss.job where name = 'end_invitation' and data ->> 'invitationId' = ${mailed?.id ?? ''}`
+    await endInvitation.run(house.test.installation, job?.['data'])
+    expect((await ends()).map(({ id }) => id)).toEqual([handed?.id])
   })
 })
 

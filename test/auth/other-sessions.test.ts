@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { linesAbout } from '../kit/ledger-lines.ts'
 import { type Person, person, plantProof, setUp, storedPassword } from '../kit/people.ts'
 
 const password = 'correct horse battery staple'
@@ -74,6 +75,9 @@ test('under a token every session ends; that token stays, and so do those that i
   expect((await revoke(own.token, { tokens: true })).json).toEqual({ sessions: 1, tokens: 3, apps: 0 })
   const tokens = [session.access_token, parent.token, own.token, sibling.token, machine.token, who.token]
   expect(await Promise.all(tokens.map(lives))).toEqual([false, true, true, false, false, false])
+  const actsOn = (id: string) => linesAbout(daemon.config.ledgerFile, id).map(({ act }) => act)
+  expect([sibling.id, machine.credentialId, who.credentialId].map(actsOn)).toEqual(Array(3).fill(['token.revoked']))
+  expect(actsOn(own.id)).toEqual([])
 })
 
 test('a token without workspace:admin ends nothing', async () => {

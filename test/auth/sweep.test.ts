@@ -95,6 +95,39 @@ test('a session goes with the last of its tokens, a used invitation when it woul
   expect(await oracle`select 1 from invitation`).toHaveLength(before.length - 1)
 })
 
+test('challenges, links, confirmations and addresses that waited go a day after their end, a flow at its end', async () => {
+  const { oracle } = own
+  const { tenantId, accountId } = owner
+  const ends = [hours(-25), hours(-23), hours(1)]
+  for (const [n, end] of ends.entries()) {
+    const addressId = newId()
+    const email = `waits-${n}@new.example`
+    await oracle`
+      insert into sign_in_challenge (tenant_id, id, account_id, hash, way, expires_at)
+      values (${tenantId}, ${newId()}, ${accountId}, ${randomBytes(32)}, 'PASSWORD', ${end})`
+    await oracle`
+      insert into sign_in_link (tenant_id, id, hash, provider_id, issuer, subject, expires_at)
+      values (${tenantId}, ${newId()}, ${randomBytes(32)}, ${newId()}, 'https://sso.example', ${email}, ${end})`
+    await oracle`
+      insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, expires_at)
+      values (${tenantId}, ${newId()}, ${randomBytes(32)}, ${tenantId}, ${newId()}, 'https://app.example/', ${end})`
+    await oracle`
+      insert into account_address (tenant_id, id, account_id, email, email_fold, ends_at)
+      values (${tenantId}, ${addressId}, ${accountId}, ${email}, ${email}, ${end})`
+    await oracle`
+      insert into address_confirmation (tenant_id, id, account_id, address_id, email_fold, makes_primary, is_asked, expires_at)
+      values (${tenantId}, ${newId()}, ${accountId}, ${addressId}, ${email}, false, true, ${end})`
+  }
+  await sweep()
+  const [left] = await oracle`
+    select (select count(*) from sign_in_challenge where account_id = ${accountId})::int as challenges,
+           (select count(*) from sign_in_link where issuer = 'https://sso.example')::int as links,
+           (select count(*) from sign_in_flow where redirect_uri = 'https://app.example/')::int as flows,
+           (select count(*) from address_confirmation where email_fold like 'waits-%')::int as confirmations,
+           (select count(*) from account_address where email_fold like 'waits-%')::int as addresses`
+  expect(left).toEqual({ challenges: 2, links: 2, flows: 1, confirmations: 2, addresses: 2 })
+})
+
 test('an answer kept under a key goes after 24 hours, and the sealed value with it', async () => {
   const [old, fresh] = [randomUUID(), randomUUID()]
   for (const idempotencyKey of [old, fresh])

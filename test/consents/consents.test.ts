@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { consents as obligation } from '../../src/core/areas/recovery/obligations/consents.ts'
 import type { Consent } from '../../src/core/contract/privacy/consents.ts'
 import { type Board, openBoard } from '../containers/board.ts'
+import { linesAbout } from '../kit/ledger-lines.ts'
 import { type Person, person } from '../kit/people.ts'
-import { linesAbout } from './ledger-lines.ts'
 
 let board: Board
 let who: Person

@@ -5,9 +5,9 @@ import { sendNotification } from '../../src/core/areas/notifications/sending.ts'
 import type { Account } from '../../src/core/contract/identity/accounts.ts'
 import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
+import { linesAbout } from '../kit/ledger-lines.ts'
 import { type Person, person } from '../kit/people.ts'
 import { openTelling, type Telling } from '../notifications/telling-kit.ts'
-import { linesAbout } from './ledger-lines.ts'
 
 let desk: Desk
 let telling: Telling

@@ -8,7 +8,8 @@ import { needsStepUp, type Operation, stepUpOf, takesSessionOnly } from '../../s
 import { operations } from '../../src/core/contract/operations.ts'
 import { mediaTypeOf } from '../../src/daemon/refusals.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
-import { everyScope, type Person, person, plantProof, setUp } from '../kit/people.ts'
+import { meeting, untilWaiting } from '../kit/meeting.ts'
+import { everyScope, type Person, person, plantProof, setUp, storedPassword } from '../kit/people.ts'
 
 const every = Object.values(operations) as readonly Operation[]
 const elevated = every.filter(({ needs }) => stepUpOf(needs) === 'or elevated')
@@ -231,6 +232,15 @@ describe('elevating', () => {
     expect((await act(operations.disableAccount, who, await somebody())).json.code).toBe('auth.step_up_required')
   })
 
+  test('ends with the password of the account, in the session that changes it, too', async () => {
+    const password = 'correct horse battery staple'
+    const who = await somebody(inForce, { passwordHash: await storedPassword(password) })
+    const body = { current_password: password, new_password: `${password}, and more` }
+    expect((await send(operations.changePassword, who.token, '', body)).status).toBe(204)
+    expect(await until(who)).toBe(null)
+    expect((await act(operations.disableAccount, who, await somebody())).json.code).toBe('auth.step_up_required')
+  })
+
   test('ends with the factor of the account, and with its session', async () => {
     const [who, admin] = [await somebody(inForce), await somebody(inForce)]
     expect((await act(operations.disableSecondFactor, admin, who)).status).toBe(204)
@@ -239,4 +249,34 @@ describe('elevating', () => {
     expect((await act(operations.disableAccount, admin, who)).status).toBe(401)
     expect((await elevate(admin, {}, await proofOf(admin))).status).toBe(401)
   })
+
+  test.each([[{}], [{ minutes: 0 }]])(
+    'is refused with %j where the session ends while it waits for the account',
+    async (body) => {
+      const { sql } = daemon.db
+      const [who, admin] = [await somebody(), await somebody(inForce)]
+      const proof = await proofOf(who)
+      let ended: ReturnType<typeof act> | undefined
+      // The account is held; disabling waits first, and elevating behind it.
+      const elevated = await meeting(
+        sql,
+        (held) => held`select 1 from account where id = ${who.accountId} for update`,
+        2,
+        async () => {
+          ended = act(operations.disableAccount, admin, who)
+          await untilWaiting(sql, 1)
+          return elevate(who, body, proof)
+        },
+      )
+      expect((await ended)?.status).toBe(200)
+      expect([elevated.status, elevated.json.code]).toEqual([401, 'auth.unauthenticated'])
+      const [session] = await sql`
+      select elevated_until, revoked_at is null as is_alive from session where account_id = ${who.accountId}`
+      expect(session).toEqual({ elevated_until: null, is_alive: false })
+      expect(
+        await sql`
+      select 1 from audit_entry where action = 'session.elevated' and actor_account_id = ${who.accountId}`,
+      ).toHaveLength(0)
+    },
+  )
 })

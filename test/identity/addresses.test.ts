@@ -1,6 +1,7 @@
 /** Addresses of accounts: asked for, confirmed, made the primary one, removed. People 1, N6 and I4; 4, N20; docs/decisions/0410. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endConfirmation } from '../../src/core/areas/auth/addresses/ending-confirmation.ts'
+import { sendPasswordReset } from '../../src/core/areas/auth/password/forgotten-password.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { type Person, plantToken } from '../kit/accounts.ts'
 import { type Addressing, addressing, changes, confirms, fresh, patience } from '../kit/addresses.ts'
@@ -72,6 +73,18 @@ describe('an address', () => {
     ])
   })
 
+  test('that takes the place of one that nobody confirmed leaves no link to its reader', async () => {
+    const mara = await at.member(owner)
+    await at.who.as().call(operations.forgetPassword, { body: { workspace: mara.slug, email: mara.email } })
+    const resets = /^Set a new password: /
+    await expect.poll(() => at.mailsTo(mara.email, resets).length, patience).toBe(1)
+    await at.added(mara, true)
+    const link = /#(svcw_\S+)/.exec(at.mailsTo(mara.email, resets)[0]!.mail.text ?? '')?.[1] ?? ''
+    await expect(
+      at.who.as().call(operations.resetPassword, { body: { token: link, password: 'quite another good password' } }),
+    ).rejects.toMatchObject({ code: 'auth.reset_invalid' })
+  })
+
   test('is removed, and is told; the primary one stays', async () => {
     const mara = await at.member(owner)
     const email = await at.added(mara)
@@ -80,7 +93,19 @@ describe('an address', () => {
       code: 'account.address_primary',
       status: 409,
     })
+    await at.who.as().call(operations.forgetPassword, { body: { workspace: mara.slug, email } })
+    const resets = /^Set a new password: /
+    await expect.poll(() => at.mailsTo(email, resets).length, patience).toBe(1)
     await at.remove(mara, addresses[1]!.id)
+    const link = /#(svcw_\S+)/.exec(at.mailsTo(email, resets)[0]!.mail.text ?? '')?.[1] ?? ''
+    await expect(
+      at.who.as().call(operations.resetPassword, { body: { token: link, password: 'quite another good password' } }),
+    ).rejects.toMatchObject({ code: 'auth.reset_invalid' })
+    expect((await at.as(owner).call(operations.listAccounts, { q: email.slice(0, 30) })).data).toEqual([])
+    // A mail that waited for the relay meanwhile goes nowhere.
+    const late = { tenantId: mara.tenantId, accountId: mara.accountId, addressId: addresses[1]!.id }
+    await sendPasswordReset.run(at.house.test.installation, late)
+    expect(at.mailsTo(email, resets).length + at.mailsTo(mara.email, resets).length).toBe(1)
     // Once when it was added, and once now.
     await expect.poll(() => at.mailsTo(email, changes).length, patience).toBe(2)
     await expect(at.enter(mara, email)).rejects.toMatchObject({ code: 'auth.sign_in_failed' })

@@ -6,6 +6,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Account, accountOperations } from '../../src/core/contract/identity/accounts.ts'
 import { mintToken, type TokenKind } from '../../src/core/kernel/values/token.ts'
+import { linesAbout } from '../kit/ledger-lines.ts'
 import { type Credential, type Person, person, plantProof, storedPassword } from '../kit/people.ts'
 import { type TwoWays, twoWays, ways } from '../kit/two-ways.ts'
 
@@ -48,10 +49,17 @@ async function alive({ accountId }: Person): Promise<Record<string, number>> {
            (select count(*) from step_up where account_id = ${accountId} and used_at is null)::int as proofs,
            (select count(*) from password_reset where account_id = ${accountId} and used_at is null)::int as resets,
            (select count(*) from sign_in_flow where proved_account_id = ${accountId} and used_at is null)::int as flows,
+           (select count(*) from sign_in_challenge where account_id = ${accountId} and used_at is null)::int as challenges,
+           (select count(*) from sign_in_link where account_id = ${accountId} and used_at is null)::int as links,
+           (select count(*) from address_confirmation where account_id = ${accountId} and used_at is null)::int as confirmations,
+           (select count(*) from account_address where account_id = ${accountId} and ends_at > now())::int as waiting,
            (select count(*) from invitation where account_id = ${accountId} and used_at is null)::int as invitations`
   return row!
 }
-const nothing = { credentials: 0, sessions: 0, proofs: 0, resets: 0, flows: 0, invitations: 0 }
+const nothing = {
+  ...{ credentials: 0, sessions: 0, proofs: 0, resets: 0, flows: 0, challenges: 0 },
+  ...{ links: 0, confirmations: 0, waiting: 0, invitations: 0 },
+}
 
 async function plantAll({ tenantId, accountId }: Person): Promise<Record<'invitation' | 'passwordReset', string>> {
   const minted = (kind: TokenKind) => mintToken(kind)
@@ -62,6 +70,19 @@ async function plantAll({ tenantId, accountId }: Person): Promise<Record<'invita
   await two.sql`
     insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, proved_account_id, expires_at)
     values (${tenantId}, ${randomUUID()}, ${flow.hash}, ${tenantId}, ${randomUUID()}, 'https://app.example/', ${accountId}, ${soon})`
+  await two.sql`
+    insert into sign_in_challenge (tenant_id, id, account_id, hash, way, expires_at)
+    values (${tenantId}, ${randomUUID()}, ${accountId}, ${minted('challenge').hash}, 'PASSWORD', ${soon})`
+  await two.sql`
+    insert into sign_in_link (tenant_id, id, hash, provider_id, issuer, subject, account_id, expires_at)
+    values (${tenantId}, ${randomUUID()}, ${minted('link').hash}, ${randomUUID()}, 'https://sso.example', 'x', ${accountId}, ${soon})`
+  const [addressId, email] = [randomUUIDv7(), `${randomUUIDv7()}@new.example`]
+  await two.sql`
+    insert into account_address (tenant_id, id, account_id, email, email_fold, ends_at)
+    values (${tenantId}, ${addressId}, ${accountId}, ${email}, ${email}, ${soon})`
+  await two.sql`
+    insert into address_confirmation (tenant_id, id, account_id, address_id, email_fold, makes_primary, is_asked, hash, expires_at)
+    values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${addressId}, ${email}, false, true, ${minted('addressConfirmation').hash}, ${soon})`
   return { invitation: invitation.token, passwordReset: reset.token }
 }
 
@@ -141,6 +162,10 @@ describe.each(ways)('disabling, by %s', (way) => {
     await restore(who.accountId)
     const entries = await two.sql<{ action: string; actor_kind: string }[]>`
       select action, actor_kind from audit_entry where subject_id = ${who.accountId} and action in ('account.disabled', 'account.enabled') order by id`
+    expect(linesAbout(two.daemon.config.ledgerFile, who.accountId).map(({ act }) => act)).toEqual([
+      'account.disabled',
+      'account.enabled',
+    ])
     const kind = way === 'api' ? 'ACCOUNT' : 'RECOVERY'
     expect([...entries]).toEqual([
       { action: 'account.disabled', actor_kind: kind },

@@ -49,6 +49,12 @@ test('one of several goes, or one beside a password; the own last way in stays',
   const entries = await daemon.db.sql`
     select params ->> 'provider_id' as provider_id from audit_entry where action = 'account.disconnected' and subject_id = ${who.accountId}`
   expect([...entries]).toEqual([{ provider_id: id }, { provider_id: id }])
+  const mails = await daemon.db.sql`
+    select data ->> 'name' as name from pgboss.job where name = 'send_mail' and data ->> 'accountId' = ${who.accountId}`
+  expect([...mails], 'whoever takes it away cannot do so unseen').toEqual([
+    { name: 'provider_changed' },
+    { name: 'provider_changed' },
+  ])
 })
 
 test('an identity at a provider that is off is no way in', async () => {

@@ -7,13 +7,23 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Sent } from '../../src/core/contract/operation.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import type { Role, Scope } from '../../src/core/contract/vocabulary.ts'
+import { lockClasses } from '../../src/core/kernel/database/lock-classes.ts'
 import { type Callers, callers, joinedWorkspace, type Person, plantAccount, plantToken } from '../kit/accounts.ts'
 import { request } from '../kit/callers.ts'
 import { password } from '../kit/installation.ts'
 import { type Mailing, mailing } from '../kit/mailing.ts'
+import { meeting, untilWaiting } from '../kit/meeting.ts'
 import { type SmtpRelay, smtpRelay } from '../kit/smtp-relay.ts'
 
-const { inviteAccount, renewInvitation, redeemInvitation, inspectInvitation, getAccount, createContainer } = operations
+const {
+  inviteAccount,
+  renewInvitation,
+  redeemInvitation,
+  inspectInvitation,
+  getAccount,
+  createContainer,
+  revokeToken,
+} = operations
 const patience = { timeout: 20_000 }
 const perHour = 8
 
@@ -201,6 +211,39 @@ describe('an invitation is refused', () => {
     })
     const reader = await asRole('ADMIN', ['workspace:read', 'workspace:write'])
     await expect(reader.call(inviteAccount, { body })).rejects.toMatchObject({ code: 'auth.scope_required' })
+  })
+
+  test('where the token is revoked while the call waits for its turn, and nothing of it is written', async () => {
+    const { oracle } = house.test
+    const { accountId } = await plantAccount(house.test, owner.tenantId, 'ADMIN')
+    const planted = await plantToken(
+      house.test,
+      { tenantId: owner.tenantId, accountId },
+      { scopes: ['workspace:read', 'workspace:admin'] },
+    )
+    const admin = who.as(planted.token)
+    const [late, next] = [fresh(), fresh()]
+    const deliver = 'MAIL'
+    // It has passed the gate and waits; the revocation takes no turn. The second one shows that turns go on.
+    const [refused, served] = await meeting(
+      oracle,
+      (held) => held`select pg_advisory_xact_lock(${lockClasses.memberships}, hashtext(${owner.tenantId}))`,
+      2,
+      async () => {
+        const waiting = Promise.allSettled([admin.call(inviteAccount, { body: { email: late, deliver } })])
+        await untilWaiting(oracle, 1)
+        await admin.call(revokeToken, { tokenId: planted.id })
+        const [[first], second] = await Promise.all([waiting, invite({ email: next })])
+        return [first, second] as const
+      },
+    )
+    expect(served.account.state).toBe('INVITED')
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'auth.unauthenticated', status: 401 } })
+    const [written] = await oracle`
+      select (select count(*)::int from account where email = ${late}) as accounts,
+             (select count(*)::int from account_address where email = ${late}) as addresses,
+             (select count(*)::int from audit_entry where tenant_id = ${owner.tenantId} and actor_account_id = ${accountId} and action like 'account.%') as entries`
+    expect(written).toEqual({ accounts: 0, addresses: 0, entries: 0 })
   })
 
   test('by mail from the workspace that has mailed so many in the hour: a token is still given', async () => {

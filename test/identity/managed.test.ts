@@ -12,6 +12,7 @@ import type { Role } from '../../src/core/contract/vocabulary.ts'
 import { type Callers, callers, joinedWorkspace, type Person, plantAccount, plantToken } from '../kit/accounts.ts'
 import { decide, decideNothing } from '../kit/deciding.ts'
 import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { linesAbout } from '../kit/ledger-lines.ts'
 import { plantProof } from '../kit/proofs.ts'
 
 const { createManagedAccount, issueStartPassword, signIn, signInWithNewPassword, getOwnAccount, inviteAccount } =
@@ -187,7 +188,7 @@ describe('a start password', () => {
     const { account, start_password } = await create({ sign_in_name: name })
     const session = await replace(name, start_password)
     const holder = { tenantId: owner.tenantId, accountId: account.id }
-    const { token } = await plantToken(house, holder, { scopes: ['workspace:read'] })
+    const { id, token } = await plantToken(house, holder, { scopes: ['workspace:read'] })
     await house.oracle`
       insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step)
       values (${owner.tenantId}, ${randomUUIDv7()}, ${account.id}, now(), 1)`
@@ -196,6 +197,8 @@ describe('a start password', () => {
     expect(issued.start_password).toMatch(form)
     for (const ended of [session.access_token, token])
       await expect(who.as(ended).call(getOwnAccount)).rejects.toMatchObject({ code: 'auth.unauthenticated' })
+    const lines = linesAbout(house.installation.config.ledgerFile, id)
+    expect(lines, 'a rewind does not bring it back').toMatchObject([{ act: 'token.revoked' }])
     await expect(enter(name, better)).rejects.toMatchObject({ code: 'auth.sign_in_failed' })
     expect(await stateOf(account.id)).toEqual({ state: 'ACTIVE', start: true })
     await expect(replace(name, issued.start_password, 'yet another good password')).rejects.toMatchObject({

@@ -42,10 +42,19 @@ export async function meeting<T>(
   return working
 }
 
+/** Waits until so many statements wait for a lock: whoever calls next waits behind them. */
+export async function untilWaiting(sql: postgres.Sql, count: number): Promise<void> {
+  while ((await waitingNow(sql)).waiting < count) await pause(5)
+}
+
 async function haveMet(sql: postgres.Sql, count: number): Promise<boolean> {
-  const [row] = await sql<{ waiting: number; seconds: number }[]>`
+  const { waiting, seconds } = await waitingNow(sql)
+  return waiting >= count || (waiting > 1 && seconds > longestWaitSeconds)
+}
+
+async function waitingNow(sql: postgres.Sql): Promise<{ waiting: number; seconds: number }> {
+  const [row] = await sql<[{ waiting: number; seconds: number }]>`
     select count(*)::int as waiting, coalesce(max(date_part('epoch', clock_timestamp() - query_start)), 0) as seconds
     from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  const { waiting = 0, seconds = 0 } = row ?? {}
-  return waiting >= count || (waiting > 1 && seconds > longestWaitSeconds)
+  return row
 }

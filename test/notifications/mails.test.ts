@@ -167,6 +167,35 @@ describe('at once', () => {
     expect((await telling.shown(MEMBER)).unread_count).toBe(0)
   })
 
+  test('nor is one of an item that was purged before the mail leaves; in a digest the rest is told', async () => {
+    const stays = await desk.item({ title: 'What stays' }, maker)
+    for (const on of [item, stays]) {
+      await mention(maker, on)
+      await say('a word', other, on)
+    }
+    await telling.tell()
+    await pass(24 * 60)
+    // The turn that finds them due: from here on only the jobs stand between the mails and the relay.
+    await telling.tell()
+    const [queued] = await sql()`
+      select count(*)::int as jobs from pgboss.job where name = 'send_notification' and state = 'created'`
+    expect(queued).toEqual({ jobs: 3 })
+    await ask(`DELETE /items/${item.id}` as 'POST /x', undefined, other)
+    await ask(`POST /items/${item.id}:purge`, undefined, other)
+    expect(await mails()).toEqual([
+      {
+        to: addressOf(maker),
+        subject: expect.stringContaining('Home'),
+        lines: [expect.anything(), expect.stringContaining('What stays')],
+      },
+      {
+        to: addressOf(maker),
+        subject: 'What stays: Home',
+        lines: [expect.anything(), expect.stringContaining('What stays')],
+      },
+    ])
+  })
+
   test('an account that is not ACTIVE, and a workspace that is not, are sent nothing', async () => {
     const { MEMBER } = desk.people
     await mention(maker)

@@ -72,6 +72,12 @@ describe('a list', () => {
     expect(await telling.shown(maker)).toMatchObject({ data: [], unread_count: 0 })
     await sql()`update container set is_private = false where id = ${desk.collectionId}`
     expect((await telling.shown(maker)).unread_count).toBe(1)
+    const [hub] = await sql()`select parent_id as id from container where id = ${desk.collectionId}`
+    for (const id of [desk.collectionId, hub?.['id'] as string]) {
+      await sql()`update container set deleted_at = now() where id = ${id}`
+      expect(await telling.shown(maker), 'in the trash').toMatchObject({ data: [], unread_count: 0 })
+      await sql()`update container set deleted_at = null where id = ${id}`
+    }
   })
 
   test('is the account’s own, whatever its role', async () => {

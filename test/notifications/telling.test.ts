@@ -68,6 +68,17 @@ describe('who is told', () => {
     expect(await telling.brief(member)).toEqual([])
   })
 
+  test('nobody of the own comment on the own item, the own answer to it, and the own act on a group of one', async () => {
+    await join(member, other)
+    const group = await ask('POST /groups', { name: `G ${randomUUIDv7()}`, member_ids: [other.accountId] }, other)
+    await telling.clean()
+    const { id } = await say('First', maker)
+    await say('Second', maker, { reply_to_id: id })
+    await ask('POST /memberships', { group_id: group.id, container_id: desk.collectionId, role: 'ADMIN' }, other)
+    expect(await telling.brief(member)).toEqual(['COMMENTED work.comment.created 2'])
+    expect([await telling.brief(maker), await telling.brief(other)]).toEqual([[], []])
+  })
+
   test('whom an assignment names by it alone, in one category', async () => {
     await ask(`POST /items/${item.id}:assign`, { account_id: member.accountId }, other)
     expect(await telling.brief(member)).toEqual(['ASSIGNED work.item.assigned 1'])

@@ -113,6 +113,58 @@ describe('an erasure', () => {
     expect(again.json.account.id).not.toBe(who.accountId)
   })
 
+  test('leaves an account that gets no role, no item and no field any more, as an unknown one', async () => {
+    const { accountId } = who
+    const target = await item(house.owner, 'To be done')
+    const key = `reader_${n}`
+    await house.sql`
+      insert into custom_field (tenant_id, id, key, kind, is_required, applies_to)
+      values (${house.tenantId}, ${randomUUIDv7()}, ${key}, 'USER', false, '["TASK"]')`
+    await grantErasure(house, who)
+    await house.runJobs()
+    const refusals = async (id: string) => {
+      const asked: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+        ['POST', '/memberships', { account_id: id, role: 'VIEWER' }],
+        ['POST', '/memberships', { account_id: id, container_id: collectionId, role: 'VIEWER' }],
+        ['POST', `/items/${target.id}:assign`, { account_id: id }],
+        ['PUT', `/items/${target.id}/members/${id}`],
+        ['POST', `/items/${target.id}:auto-assign`, { account_ids: [id] }],
+        ['PUT', `/items/${target.id}/custom-fields/${key}`, { value: id }],
+      ]
+      const answers: unknown[] = []
+      for (const [method, path, body] of asked) {
+        const { status, json } = await house.call(house.owner, method, path, body)
+        answers.push([status, json.code, json.errors])
+      }
+      return answers
+    }
+    /** What a template leaves out that names the account as a value. */
+    const leftOut = async (id: string) => {
+      const content = {
+        buckets: [],
+        labels: [],
+        fields: [],
+        items: [{ title: 'Read', custom_fields: { [key]: id } }],
+      }
+      const made = await house.call(house.owner, 'POST', '/templates', { name: 'Read', kind: 'ITEM', content })
+      const applied = await house.call(house.owner, 'POST', `/templates/${made.json.id}:apply`, {
+        container_id: collectionId,
+      })
+      return [applied.status, applied.json.left_out]
+    }
+    const nobody = randomUUIDv7()
+    const unknown = await refusals(nobody)
+    expect(unknown.map((answer) => (answer as unknown[])[0])).toEqual([422, 422, 422, 404, 422, 422])
+    expect(await refusals(accountId)).toEqual(unknown)
+    const pointer = `/items/0/custom_fields/${key}`
+    expect(await leftOut(house.owner.accountId)).toEqual([201, []])
+    for (const id of [nobody, accountId])
+      expect(await leftOut(id)).toEqual([201, [{ pointer, code: 'reference.unknown' }]])
+    const rows = await house.sql`
+      select 1 from membership where account_id = ${accountId} union all select 1 from item_member where account_id = ${accountId}`
+    expect(rows).toHaveLength(0)
+  })
+
   test('that the database refuses keeps no other one back, whether it begins or goes on', async () => {
     const other = await house.member()
     const refuse = (what: 'insert' | 'update of swept_at', whose: readonly Person[]) =>

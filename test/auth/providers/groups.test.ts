@@ -163,6 +163,32 @@ describe('a bound group', () => {
     await party.daemon.db.sql`delete from operator where account_id = ${me.id}`
   })
 
+  test('that is full, or one too many for the account, takes nobody in, and lets its person sign in', async () => {
+    const { sql } = party.daemon.db
+    const [full, open] = [await bound('full'), await bound('open')]
+    await sql`update account_group set member_count = 10000 where id = ${full.id}`
+    const who = stranger(['full', 'open'])
+    const me = await whoIs(party.daemon, await enter())
+    expect(await groupsOf(me.id)).toEqual([open.id])
+    await sql`update account_group set member_count = 0 where id = ${full.id}`
+
+    await sql`
+      insert into account_group (tenant_id, id, name, name_fold)
+      select ${party.tenantId}, gen_random_uuid(), 'many ' || n, 'many ' || n from generate_series(1, 99) n`
+    await sql`
+      insert into group_member (tenant_id, group_id, account_id)
+      select tenant_id, id, ${me.id} from account_group where tenant_id = ${party.tenantId} and name like 'many %'`
+    expect((await enter()).status).toBe(201)
+    const inFull = async () => (await sql`select 1 from group_member where group_id = ${full.id}`).length
+    expect(await inFull()).toBe(0)
+    await sql`delete from group_member where account_id = ${me.id} and group_id <> ${open.id}`
+    await sql`delete from account_group where name like 'many %'`
+    // As many values as a claim may have.
+    says(who, ['full', 'open', ...Array.from({ length: 498 }, (_, n) => `other ${n}`)])
+    expect((await enter()).status).toBe(201)
+    expect(await inFull()).toBe(1)
+  })
+
   test('is no group of a provider that is removed', async () => {
     const other = await provider()
     const group = await party.group([], { binding: { provider_id: other, value: 'x' } })

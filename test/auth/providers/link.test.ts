@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { mintToken } from '../../../src/core/kernel/values/token.ts'
-import { meeting } from '../../kit/meeting.ts'
+import { meeting, untilWaiting } from '../../kit/meeting.ts'
 import { type Place, type ProvingHouse, provingHouse, type Somebody } from '../../kit/proving-house.ts'
 import { finish, whoIs } from '../../kit/signing-in.ts'
 
@@ -285,7 +285,7 @@ describe('linking against disabling', () => {
       2,
       async () => {
         ended = disable(admin)
-        await waiting(1)
+        await untilWaiting(house.ways.sql, 1)
         return link(body)
       },
     )
@@ -304,7 +304,7 @@ describe('linking against disabling', () => {
       2,
       async () => {
         linked = link(body)
-        await waiting(1)
+        await untilWaiting(house.ways.sql, 1)
         return disable(admin)
       },
     )
@@ -312,10 +312,4 @@ describe('linking against disabling', () => {
     expect(await identities()).toEqual([sub])
     expect(await enters()).toBe('auth.not_admitted')
   })
-
-  async function waiting(count: number): Promise<void> {
-    const found = () => house.ways.sql`
-      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    while ((await found()).length < count) await new Promise((resolve) => setTimeout(resolve, 5))
-  }
 })

@@ -40,6 +40,12 @@ describe('invitations', () => {
     expect(await ways.sql`select password_hash from account where tenant_id = ${at.id}`).toEqual([
       { password_hash: null },
     ])
+    // The token was handed over, and the provider vouches for another address: nobody has shown that the own one is read.
+    const { id, addresses } = await whoIs(ways.daemon, answer)
+    expect(addresses).toMatchObject([{ email: at.ownerEmail, confirmed_at: null }])
+    expect(
+      await ways.sql`select 1 from pgboss.job where name = 'send_address_confirmation' and data ->> 'accountId' = ${id}`,
+    ).toHaveLength(1)
     expect(await trailOf(at)).toEqual(
       expect.arrayContaining(['account.connected', 'account.joined', 'session.started']),
     )
@@ -67,6 +73,19 @@ describe('invitations', () => {
     await ways.sql`update invitation set expires_at = now() where tenant_id = ${at.id}`
     real.person('late', { email: at.ownerEmail, email_verified: true })
     await expectTurnedAway(await enter(at, providerId), at, 'invitation_ended')
+  })
+
+  test('an invitation from a clock that went ahead lets nobody in by its address, until the clock is there', async () => {
+    const at = await workspace()
+    const providerId = await offered(at)
+    const pass = (days: number) => ways.sql`
+      update invitation set created_at = created_at - make_interval(days => ${days}), expires_at = expires_at - make_interval(days => ${days})
+      where tenant_id = ${at.id}`
+    await pass(-1)
+    real.person('early', { email: at.ownerEmail, email_verified: true })
+    await expectTurnedAway(await enter(at, providerId), at, 'invitation_ended')
+    await pass(1)
+    expect((await whoIs(ways.daemon, await enter(at, providerId))).email).toBe(at.ownerEmail)
   })
 
   test("another workspace's invitation does not serve", async () => {

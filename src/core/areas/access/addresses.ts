@@ -101,6 +101,13 @@ export async function confirmPrimary({ tx }: Pick<Ctx, 'tx'>, { tenantId, accoun
   return confirmed.count > 0
 }
 
+/** Voids the links of resets that were mailed to what is no address of the account any more. The account's row is locked. */
+export const voidFormerResets = ({ tx }: Pick<Ctx, 'tx'>, { tenantId, accountId }: Holder): Promise<unknown> => tx`
+  update password_reset r set used_at = now()
+  where r.tenant_id = ${tenantId} and r.account_id = ${accountId} and r.used_at is null and not exists (
+    select from account_address d
+    where d.tenant_id = ${tenantId} and d.id = coalesce(r.address_id, r.account_id) and d.held_fold is not null)`
+
 /** Makes a confirmed address the one that mail goes to. One before it that nobody confirmed is removed. The account's row is locked. */
 export async function makePrimary(
   { tx }: Ctx,
@@ -113,6 +120,7 @@ export async function makePrimary(
   void tx`
     update account_address set is_primary = false
     where tenant_id = ${tenantId} and account_id = ${accountId} and is_primary and id <> ${addressId}`
+  void voidFormerResets({ tx }, { tenantId, accountId })
   const [[address]] = await Promise.all([
     tx<[AccountAddress]>`
       update account_address set is_primary = true where tenant_id = ${tenantId} and id = ${addressId}

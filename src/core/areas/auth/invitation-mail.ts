@@ -5,7 +5,7 @@
  *
  * The row is there first, with its end; each mail is a row, by which mails are counted. A retry mints the token anew, and the
  * link of the mail before it is void. The token follows a `#`, which browsers do not send. Who asks for a new password
- * before joining gets the invitation once more, with the same end.
+ * before joining gets the invitation once more, with the same end, and a job that notes it.
  *
  * Spec: people 1, N1; docs/decisions/0074, 0378.
  */
@@ -20,6 +20,7 @@ import { mintToken } from '../../kernel/values/token.ts'
 import { hasRole } from '../access/held-role.ts'
 import { composeMail, type Place, type Recipient } from '../mail/message.ts'
 import { deliver } from '../mail/transport.ts'
+import { endInvitation } from './sign-in/jobs.ts'
 import { lockAccount } from './token/ending.ts'
 
 const sender: SystemActor = { kind: 'SYSTEM', job: 'send_invitation' }
@@ -148,5 +149,6 @@ export async function mailInvitationAgain(ctx: Ctx, tenantId: string, accountId:
   await tx`
     insert into invitation (tenant_id, id, account_id, expires_at, is_mailed)
     values (${tenantId}, ${id}, ${accountId}, ${open.expires_at}, true)`
+  await ctx.enqueue(endInvitation, { tenantId, invitationId: id }, { startAfter: new Date(open.expires_at) })
   await ctx.enqueue(sendInvitation, { tenantId, accountId, invitationId: id })
 }

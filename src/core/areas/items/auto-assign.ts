@@ -91,7 +91,8 @@ async function refuseUnknown(ctx: Ctx, accountIds: readonly string[]): Promise<v
   const { tx } = ctx
   if (new Set(accountIds).size < accountIds.length) refuseMember('/account_ids', 'list.unique')
   const found = await tx<{ id: string }[]>`
-    select id from account where tenant_id = ${ctx.account.tenantId} and id in ${tx.list(accountIds)}`
+    select id from account
+    where tenant_id = ${ctx.account.tenantId} and id in ${tx.list(accountIds)} and state <> 'ERASED'`
   const known = new Set(found.map(({ id }) => id))
   const unknown = accountIds.findIndex((id) => !known.has(id))
   if (unknown >= 0) refuseMember(`/account_ids/${unknown}`, 'reference.unknown')

@@ -29,7 +29,7 @@ export async function assignItem(ctx: Ctx, { itemId, body }: Received<typeof ops
   const [locked, access] = await together(lockItem(ctx, itemId), accessOf(ctx, containerOf(ctx, itemId), accountId))
   const { item } = locked
   if (item.assignee_id === accountId) return item
-  if (!access) refuseMember('/account_id', 'reference.unknown')
+  if (!isThere(access)) refuseMember('/account_id', 'reference.unknown')
   demandAccess(access, 'MEMBER')
   const isMember = item.member_ids.includes(accountId)
   if (!isMember) refuseMoreMembers(item)
@@ -70,7 +70,7 @@ export async function addItemMember(
   )
   const { item } = locked
   if (item.member_ids.includes(accountId)) return item
-  if (!access) refuse('not_found')
+  if (!isThere(access)) refuse('not_found')
   demandAccess(access, 'VIEWER')
   refuseMoreMembers(item)
 
@@ -108,10 +108,14 @@ export async function removeItemMember(
 const roleToChange = ({ account }: Ctx, accountId: string): Role =>
   accountId === account.accountId ? 'VIEWER' : 'MEMBER'
 
+/** An erased account is unknown to whoever would add it; to be taken off, it is there. */
+const isThere = (access: AccountAccess | undefined): access is AccountAccess =>
+  access !== undefined && access.state !== 'ERASED'
+
 /** Refuses item.account_no_access. */
 function demandAccess({ state, role }: AccountAccess, needed: Role): void {
-  const isThere = state === 'ACTIVE' || state === 'INVITED'
-  if (!isThere || role === undefined || rankOf[role] < rankOf[needed])
+  const takesPart = state === 'ACTIVE' || state === 'INVITED'
+  if (!takesPart || role === undefined || rankOf[role] < rankOf[needed])
     refuse('item.account_no_access', { role: needed })
 }
 

@@ -32,11 +32,11 @@ export function holderNamed({ account_id, group_id, role }: Named): RoleHolder {
   return { account_id: null, group_id }
 }
 
-/** Refuses request.invalid where the workspace does not have it. */
+/** Refuses request.invalid where the workspace does not have it; an erased account is gone. */
 export async function findHolder({ tx }: Ctx, tenantId: string, { account_id, group_id }: RoleHolder): Promise<void> {
   const [found] =
     account_id !== null
-      ? await tx`select 1 from account where tenant_id = ${tenantId} and id = ${account_id}`
+      ? await tx`select 1 from account where tenant_id = ${tenantId} and id = ${account_id} and state <> 'ERASED'`
       : await tx`select 1 from account_group where tenant_id = ${tenantId} and id = ${group_id}`
   if (!found) refuseMember(account_id !== null ? '/account_id' : '/group_id', 'reference.unknown')
 }

@@ -48,9 +48,8 @@ export async function namesIn(ctx: Ctx, containerId: string, { items }: Template
       select id, name from label where tenant_id = ${tenantId} and container_id = ${containerId} and deleted_at is null
       for key share`,
     definitionsFor(ctx, tx.part`${containerId}::uuid`),
-    tx<
-      { id: string }[]
-    >`select id from account where tenant_id = ${tenantId} and id in ${tx.list([...new Set(named)])}`,
+    tx<{ id: string }[]>`
+      select id from account where tenant_id = ${tenantId} and id in ${tx.list([...new Set(named)])} and state <> 'ERASED'`,
   ])
   const byName = (rows: readonly { id: string; name: string }[]) =>
     new Map(rows.map(({ id, name }) => [caseFold(name), id]))

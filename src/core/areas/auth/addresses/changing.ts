@@ -22,6 +22,7 @@ import {
   lockAddress,
   makePrimary,
   otherAddressesOf,
+  voidFormerResets,
 } from '../../access/addresses.ts'
 import { isIssued } from '../../access/issued-moment.ts'
 import { tellAccount } from '../../mail/jobs.ts'
@@ -129,9 +130,6 @@ export async function removeAddress(
   void tx`
     update address_confirmation set used_at = now()
     where tenant_id = ${tenantId} and account_id = ${accountId} and address_id = ${addressId} and used_at is null`
-  void tx`
-    update password_reset set used_at = now()
-    where tenant_id = ${tenantId} and account_id = ${accountId} and address_id = ${addressId} and used_at is null`
   const event = 'identity.account.address_removed'
   // Told while the address is there, so that it is told, too; one that nobody confirmed is nobody's.
   if (found.confirmed_at !== null) await tell(ctx, holder, event, addressId)
@@ -139,6 +137,7 @@ export async function removeAddress(
   await tx`
     update account_address set removed_at = now(), ends_at = now() + interval '1 day'
     where tenant_id = ${tenantId} and id = ${addressId}`
+  void voidFormerResets(ctx, holder)
   await rewordAccount(ctx, holder)
 }
 

@@ -27,6 +27,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { type Worded, writeWords } from '../../access/account-words.ts'
 import { accountWithAddress, confirmPrimary, isPrimaryConfirmed } from '../../access/addresses.ts'
+import { isIssued } from '../../access/issued-moment.ts'
 import { confirmBy } from '../addresses/changing.ts'
 import { askToConfirmPrimary } from '../addresses/confirmation-mail.ts'
 import { type Arrival, connect, nameIn, tellIdentities, tellJoined, textOf } from './joining.ts'
@@ -199,7 +200,8 @@ const isOperator = (ctx: Ctx, accountId: string) =>
 async function joinInvited(ctx: Ctx, arrival: Arrival, accountId: string): Promise<Admission> {
   const used = await ctx.tx`
     update invitation set used_at = now()
-    where tenant_id = ${arrival.tenantId} and account_id = ${accountId} and used_at is null and expires_at > now()`
+    where tenant_id = ${arrival.tenantId} and account_id = ${accountId} and used_at is null and expires_at > now()
+      and ${isIssued(ctx.tx, ctx.tx.part`created_at`)}`
   return used.count === 0 ? turnedAway('invitation_ended') : join(ctx, arrival, accountId, false)
 }
 

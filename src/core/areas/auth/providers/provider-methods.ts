@@ -9,6 +9,7 @@
 
 import type { SignInExplanation as Explanation } from '../../../contract/audit/operations.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { isIssued } from '../../access/issued-moment.ts'
 import type { SwitchInForce } from '../../settings/settings.ts'
 import type { SignInFacts } from '../sign-in/sign-in-methods.ts'
 import { meetingOf } from './admission.ts'
@@ -82,6 +83,7 @@ async function isConnected({ tx }: Ctx, tenantId: string, providerId: string, ac
 
 async function isInvited({ tx }: Ctx, tenantId: string, accountId: string): Promise<boolean> {
   const [row] = await tx`
-    select 1 from invitation where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null and expires_at > now() limit 1`
+    select 1 from invitation where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null and expires_at > now()
+      and ${isIssued(tx, tx.part`created_at`)} limit 1`
   return row !== undefined
 }

@@ -97,6 +97,8 @@ export interface SignInAccount {
 
 interface SignInRow {
   readonly tenant_id: string
+  /** Whether it is the workspace that was asked for; otherwise nothing of the row is true of anybody. */
+  readonly is_meant: boolean
   readonly workspace_state: TenantState
   readonly opened_until: string | null
   readonly account_id: string | null
@@ -114,22 +116,26 @@ interface SignInRow {
 
 /**
  * The facts about an address in a workspace, read as the installation, by the same statements whether or not the
- * account exists.
+ * account exists. For an unknown workspace the address is looked up in the oldest one, and what is found is dropped: PostgreSQL
+ * skips the rest of a statement whose workspace has no row, which made that answer a tenth faster.
  */
 export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise<SignInFacts> {
   const switches = switchesOf(await readDecisions(ctx))
-  const [row] = await ctx.asInstallation(
+  const [found] = await ctx.asInstallation(
     () => ctx.tx<SignInRow[]>`
-      select t.id as tenant_id, t.state as workspace_state, o.until as opened_until, a.id as account_id, d.id as address_id, (d.id is null or d.confirmed_at is not null) as is_confirmed, a.state, a.password_hash, ${startServes(ctx.tx)} as start_serves,
+      select t.id as tenant_id, t.slug = ${slug} as is_meant, t.state as workspace_state, o.until as opened_until, a.id as account_id, d.id as address_id, (d.id is null or d.confirmed_at is not null) as is_confirmed, a.state, a.password_hash, ${startServes(ctx.tx)} as start_serves,
              date_part('epoch', now() - coalesce(a.password_changed_at, a.created_at)) / 86400 as password_age_days,
              ${roleOnWorkspace(ctx.tx)} as role, ${hasRole(ctx.tx)} as has_role, r.account_id is not null as is_operator, now() as now
       from tenant t
       left join password_opening o on o.tenant_id = t.id and o.opened_at <= now() and now() < o.until
-      left join account a on a.tenant_id = t.id and a.id = ${accountSigningIn(ctx.tx, ctx.tx.part`t.id`, email)}
+      -- offset 0: once. As a condition on the account it was asked of each account, where there are no statistics yet.
+      cross join lateral (select ${accountSigningIn(ctx.tx, ctx.tx.part`t.id`, email)} as id offset 0) s
+      left join account a on a.tenant_id = t.id and a.id = s.id
       left join account_address d on d.tenant_id = t.id and d.held_fold = ${caseFold(email)}
       left join operator r on r.account_id = a.id
-      where t.slug = ${slug}`,
+      where t.id = coalesce((select w.id from tenant w where w.slug = ${slug}), (select f.id from tenant f order by f.id limit 1))`,
   )
+  const row = found?.is_meant ? found : undefined
   const tenantId = row?.tenant_id ?? newId()
   const subject = subjectOf(tenantId, email)
   const attempts = switches.password_lockout_attempts.value

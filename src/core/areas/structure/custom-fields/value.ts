@@ -81,10 +81,11 @@ export function checkFieldValue(
   }
 }
 
-/** Refuses request.invalid at the pointer for an account that the workspace does not have, or that is restricted. */
+/** Refuses request.invalid at the pointer for an account that the workspace does not have any more, or that is restricted. */
 export async function refuseUnknownUser(ctx: Ctx, accountId: string, pointer: string): Promise<void> {
   const [found] = await ctx.tx`
-    select 1 from account a where a.tenant_id = ${ctx.account.tenantId} and a.id = ${accountId} and not ${isRestrictedFor(ctx)}`
+    select 1 from account a
+    where a.tenant_id = ${ctx.account.tenantId} and a.id = ${accountId} and a.state <> 'ERASED' and not ${isRestrictedFor(ctx)}`
   if (!found) refuseMember(pointer, 'reference.unknown')
 }
 
