@@ -1,8 +1,8 @@
 /**
  * How a purge walks through one table: in rounds, by key, until a round finds nothing.
  *
- *    round 1   ─200─┤──400──┤──800──┤─ … ─▶    removes; each batch begins where the last ended
- *    round 2   ─────┤───────┤───────┤─ … ─▶    finds what was left (a row others referred to)
+ *    round 1   ─50─┤──100──┤──200──┤─ … ─▶    removes; each batch begins where the last ended
+ *    round 2   ────┤───────┤───────┤─ … ─▶    finds what was left (a row others referred to)
  *
  * PostgreSQL keeps the index entries of removed rows, and a scan visits each of them. So a later
  * round does not begin each step at the first key, but at the segments of the round before. Each
