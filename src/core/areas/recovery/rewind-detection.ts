@@ -97,15 +97,20 @@ async function readWitnesses(config: Config): Promise<WitnessFile[]> {
   const files = names.filter((name) => /^[0-9a-f-]{36}\.json$/.test(name))
   const read = files.map(async (name) => {
     const path = join(folder, name)
-    // Ignored: a file that another daemon removes at this moment, and a file that a full disk left empty.
-    const said = Witness.safeParse(
-      await readFile(path, 'utf8')
-        .then(JSON.parse)
-        .catch(() => undefined),
-    )
-    return said.success ? [{ id: name.slice(0, -'.json'.length), path, said: said.data }] : []
+    const said = await readWitness(path)
+    return said ? [{ id: name.slice(0, -'.json'.length), path, said }] : []
   })
   return (await Promise.all(read)).flat()
+}
+
+/** Undefined for a file that another daemon removes at this moment, and for one that a full disk left empty. */
+async function readWitness(path: string): Promise<Witness | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  try {
+    return Witness.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
 }
 
 async function rewindByWitnesses(
@@ -113,20 +118,36 @@ async function rewindByWitnesses(
   files: readonly WitnessFile[],
 ): Promise<Rewind | undefined> {
   const { epoch, epoch_number } = await lookAtGate(installation)
-  for (const { id, said } of files) {
+  for (const { id, path, said } of files) {
     if (said.installation_id !== installation.identity.id) continue // another database was here
     if (said.epoch_number < epoch_number) continue // a recovery has ended since: older witnesses do not count
     if (said.epoch !== epoch)
       return { found_by: 'epoch', params: { acknowledged: said.epoch_number, found: epoch_number } }
-    const [row] = await installation.transaction(
-      system,
-      { readOnly: true },
-      ({ tx }) => tx<{ beat: number | bigint }[]>`select beat from daemon_witness where id = ${id}`,
-    )
-    const found = Number(row?.beat ?? 0)
-    if (found < said.beat) return { found_by: 'witness', params: { daemon_id: id, acknowledged: said.beat, found } }
+    const found = await beatOf(installation, id)
+    if (found < said.beat && (await isStillSaid(installation, { id, path, said })))
+      return { found_by: 'witness', params: { daemon_id: id, acknowledged: said.beat, found } }
   }
   return undefined
+}
+
+async function beatOf(installation: Installation, id: string): Promise<number> {
+  const [row] = await installation.transaction(
+    system,
+    { readOnly: true },
+    ({ tx }) => tx<{ beat: number | bigint }[]>`select beat from daemon_witness where id = ${id}`,
+  )
+  return Number(row?.beat ?? 0)
+}
+
+/**
+ * Another daemon that starts at the same moment may have removed the file, and then the row (`forget`), since the file was
+ * read; and its daemon may have written both anew. The number is evidence if the file is still there with one that the
+ * database lacks.
+ */
+async function isStillSaid(installation: Installation, { id, path, said }: WitnessFile): Promise<boolean> {
+  const again = await readWitness(path)
+  if (!again) return false
+  return again.beat === said.beat || (await beatOf(installation, id)) < again.beat
 }
 
 /** An obligation of this host whose commit was acknowledged, and that the database lacks. */
