@@ -122,6 +122,7 @@ describe('an erasure', () => {
       values (${house.tenantId}, ${randomUUIDv7()}, ${key}, 'USER', false, '["TASK"]')`
     await grantErasure(house, who)
     await house.runJobs()
+    const group = await house.call(house.owner, 'POST', '/groups', { name: `Readers ${n}` })
     const refusals = async (id: string) => {
       const asked: readonly (readonly [method: string, path: string, body?: unknown])[] = [
         ['POST', '/memberships', { account_id: id, role: 'VIEWER' }],
@@ -130,6 +131,8 @@ describe('an erasure', () => {
         ['PUT', `/items/${target.id}/members/${id}`],
         ['POST', `/items/${target.id}:auto-assign`, { account_ids: [id] }],
         ['PUT', `/items/${target.id}/custom-fields/${key}`, { value: id }],
+        ['PUT', `/groups/${group.json.id}/members/${id}`],
+        ['POST', '/groups', { name: `Writers ${n}`, member_ids: [id] }],
       ]
       const answers: unknown[] = []
       for (const [method, path, body] of asked) {
@@ -154,7 +157,7 @@ describe('an erasure', () => {
     }
     const nobody = randomUUIDv7()
     const unknown = await refusals(nobody)
-    expect(unknown.map((answer) => (answer as unknown[])[0])).toEqual([422, 422, 422, 404, 422, 422])
+    expect(unknown.map((answer) => (answer as unknown[])[0])).toEqual([422, 422, 422, 404, 422, 422, 404, 422])
     expect(await refusals(accountId)).toEqual(unknown)
     const pointer = `/items/0/custom_fields/${key}`
     expect(await leftOut(house.owner.accountId)).toEqual([201, []])

@@ -99,7 +99,7 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
 }
 
 async function holdDatabase(config: Config, { held, note }: BootOptions): Promise<Embedded> {
-  // Making a database takes as long as loading what migrates it.
+  // What migrates a new database is loaded while that is being made.
   if (!existsSync(config.keyringFile))
     void import('../kernel/database/migrate.ts').then(({ loadRunner }) => loadRunner())
   if (held) return held

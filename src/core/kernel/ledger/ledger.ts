@@ -136,7 +136,7 @@ export function openLedger(file: string, keyring: Keyring, installationId: () =>
   }
 }
 
-/** Small reads of a file that was just written are not worth a thread; the disk is written to by one. */
+/** The end of the file is in memory and read at once; only what waits for the disk goes to a thread. */
 async function appendTo(
   file: string,
   keyring: Keyring,

@@ -184,10 +184,10 @@ export function installationOver(
     transaction: (actor, options, work) => transact(installation, writes, actor, options, work),
 
     async close() {
-      await ledger.close()
       await copies?.close()
       await queue.close()
       await pool.close()
+      await ledger.close() // a job that ended last may have written to it
       await installation.bell.close()
       await snapshots.close()
       await (await egress)?.close()
