@@ -27,12 +27,12 @@ import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promis
 import { Problem } from '../../contract/problem.ts'
 import type { SealedKind } from '../../contract/sealed-kinds.ts'
 import { installationScope } from '../../contract/vocabulary.ts'
-import type { Pool } from '../../kernel/database/pool.ts'
 import { nonceBytes, nonceOf, type Place, rewrap, wrapBytes } from '../../kernel/sealing/sealing.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { failpoint } from '../../kernel/values/failpoint.ts'
 import { findActiveKey } from './keyring-use.ts'
+import { othersOf } from './others.ts'
 
 const system = { kind: 'SYSTEM', job: 'reseal' } as const
 
@@ -91,40 +91,6 @@ export async function resealUntil(installation: Installation, deadlineMs: number
   }
   const ended = await Promise.all(Array.from({ length: lanes }, lane))
   return ended.every((isDone) => isDone)
-}
-
-/**
- * Others are present if the pool lends them so many connections in so many ms; a daemon's own work mostly needs fewer.
- */
-const borrowedOften = 2
-const countedMs = 50
-/** How long others count as present after that. */
-const politeMs = 1_000
-
-/**
- * Whether the pool lends connections to others at present. Each of our own is subtracted before it
- * is requested. At first others are presumed present, because none can have been seen yet.
- */
-function othersOf(pool: Pool) {
-  let notOthers = pool.counts.lent
-  let countedFrom = performance.now()
-  let presentUntil = countedFrom + countedMs
-  return {
-    discount() {
-      notOthers += 1
-    },
-    arePresent() {
-      const now = performance.now()
-      const { lent } = pool.counts
-      const areSeen = lent - notOthers >= borrowedOften
-      if (areSeen) presentUntil = now + politeMs
-      if (areSeen || now >= countedFrom + countedMs) {
-        notOthers = lent
-        countedFrom = now
-      }
-      return now < presentUntil
-    },
-  }
 }
 
 /** Re-wraps one slice of a scope that no other worker holds; answers false when there is none. */
