@@ -41,7 +41,7 @@ import { readinessOf } from './readiness.ts'
 import { reloading } from './reload.ts'
 import { buildServer } from './server.ts'
 import { keepSetUpToken } from './set-up-token.ts'
-import { startWorker } from './worker.ts'
+import { scheduleJobs, startWorker } from './worker.ts'
 
 export type DaemonRole = 'api' | 'worker' | 'all'
 
@@ -115,8 +115,9 @@ async function serve(
   const { config } = installation
   let draining: Promise<void> | undefined
   const isDraining = () => draining !== undefined
-  // Its connections are opened while the server is built. A failure is told by the worker, which asks for it again.
-  if (role !== 'api') void installation.queue.boss().catch(() => {})
+  // While the server is built. A failure is told by the worker, which waits for it.
+  const scheduled = role === 'api' ? undefined : scheduleJobs(installation, jobs)
+  scheduled?.catch(() => {})
   const readiness = readinessOf(installation, isDraining)
   const options = { log, metrics: openMetrics(installation.pool), readiness, isDraining }
   const health = config.healthPort === undefined ? undefined : buildHealthServer(installation, options)
@@ -145,7 +146,7 @@ async function serve(
   if (role !== 'worker') await announceServing(booted.life)
   if (role !== 'api') {
     options.metrics.watchDatabase(installation)
-    const worker = await startWorker(installation, jobs, log, options.metrics.work.ran)
+    const worker = await startWorker(installation, jobs, log, { scheduled, onRun: options.metrics.work.ran })
     closing.push(() => worker.close())
     closing.push(...startAllRounds(installation, log))
   }

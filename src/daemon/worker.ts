@@ -11,7 +11,6 @@
  * commit nothing more and is queued again; messages that it has sent cannot be taken back.
  */
 
-import type { PgBoss } from 'pg-boss'
 import { lookAtGate } from '../core/areas/recovery/gate.ts'
 import { Problem } from '../core/contract/problem.ts'
 import { originKey } from '../core/kernel/queue/queue.ts'
@@ -39,15 +38,21 @@ export type JobResult = 'completed' | 'failed' | 'given_up' | 'held'
 /** Hears of each run. */
 export type OnRun = (job: string, result: JobResult, seconds: number) => void
 
+export interface WorkerOptions {
+  /** The work of `scheduleJobs`, if the caller has begun it. */
+  readonly scheduled?: Promise<void> | undefined
+  readonly onRun?: OnRun
+}
+
 export async function startWorker(
   installation: Installation,
   jobs: readonly RunnableJob[],
   log: Log,
-  onRun: OnRun = () => {},
+  { scheduled = scheduleJobs(installation, jobs), onRun = () => {} }: WorkerOptions = {},
 ): Promise<Worker> {
   const boss = await installation.queue.boss()
   const keptByGate = behindGate(installation)
-  await schedule(boss, jobs)
+  await scheduled
   for (const job of jobs) {
     const { atOnce = usualAtOnce } = job
     // The next batch is fetched when the whole batch is done; after a full batch at once, so that long queues have no pauses.
@@ -79,8 +84,12 @@ export async function startWorker(
   }
 }
 
-/** Each write waits for the disk, so a start writes only what is not stored as it is. */
-async function schedule(boss: PgBoss, jobs: readonly RunnableJob[]): Promise<void> {
+/**
+ * Stores when scheduled jobs run, for whichever daemon runs them. Each write waits for the disk, so a start writes only what is
+ * not stored as it is.
+ */
+export async function scheduleJobs({ queue }: Installation, jobs: readonly RunnableJob[]): Promise<void> {
+  const boss = await queue.boss()
   const stored = new Set((await boss.getSchedules()).map(({ name, cron, timezone }) => `${name} ${cron} ${timezone}`))
   const changed = jobs.filter(({ name, cron }) => cron !== undefined && !stored.has(`${name} ${cron} ${zone}`))
   await Promise.all(changed.map(({ name, cron }) => boss.schedule(name, cron ?? '', {}, { tz: zone })))
