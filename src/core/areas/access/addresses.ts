@@ -68,19 +68,18 @@ export const completeAddresses = ({ tx }: Pick<Ctx, 'tx'>, { tenantId, accountId
   from account a where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.email is not null and not exists (
     select from account_address d where d.tenant_id = a.tenant_id and d.account_id = a.id and d.is_primary)`
 
-/** The addresses of the account `a` as JSON: the primary one first, then the oldest; those that wait, too. */
-export const addressesOf = (tx: Pick<Tx, 'part'>): Part => tx.part`coalesce((
-  select json_agg(json_build_object('id', d.id, 'email', d.email, 'is_primary', d.is_primary,
-    'confirmed_at', ${momentInJson(tx, tx.part`d.confirmed_at`)}) order by d.is_primary desc, d.id)
-  from (${rowsOfAccount(tx)}) d), '[]')`
-
-const rowsOfAccount = ({ part }: Pick<Tx, 'part'>): Part => part`
-  select o.id, o.email, o.is_primary, o.confirmed_at from account_address o
-  where o.tenant_id = a.tenant_id and o.account_id = a.id and o.removed_at is null
-    and (o.is_primary or o.confirmed_at is not null or o.ends_at > now())
-  union all
-  select a.id, a.email, true, coalesce(a.joined_at, a.created_at) where a.email is not null and not exists (
-    select from account_address p where p.tenant_id = a.tenant_id and p.account_id = a.id and p.is_primary)`
+/**
+ * The addresses of the account `a` as JSON: the primary one first, then the oldest; those that wait, too. An account of older
+ * code without a row has its primary one.
+ */
+export const addressesOf = (tx: Pick<Tx, 'part'>): Part => tx.part`coalesce(
+  (select json_agg(json_build_object('id', d.id, 'email', d.email, 'is_primary', d.is_primary,
+     'confirmed_at', ${momentInJson(tx, tx.part`d.confirmed_at`)}) order by d.is_primary desc, d.id)
+   from account_address d
+   where d.tenant_id = a.tenant_id and d.account_id = a.id and d.removed_at is null
+     and (d.is_primary or d.confirmed_at is not null or d.ends_at > now())),
+  case when a.email is null then '[]' else json_build_array(json_build_object('id', a.id, 'email', a.email, 'is_primary', true,
+    'confirmed_at', ${momentInJson(tx, tx.part`coalesce(a.joined_at, a.created_at)`)})) end)`
 
 /** The confirmed addresses besides the primary one of the account `a`, as an array in JSON. */
 export const otherAddressesOf = ({ part }: Pick<Tx, 'part'>): Part => part`to_json(array(

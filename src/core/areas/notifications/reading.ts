@@ -28,33 +28,41 @@ export async function listNotifications(
   const [[counted], rows] = await together(
     countUnread(ctx),
     tx.last<Notification[]>`
-      select n.id, n.category, n.at, n.count, n.event_type, n.actor_id, n.subject,
-             coalesce(i.container_id, n.container_id) as container_id, n.text, n.read_at
-      from ${shown(ctx)} and (n.at, n.id) < (${at}::timestamptz, ${id}::uuid)
-        ${unread === undefined ? tx.part`` : unread === 'true' ? tx.part`and n.read_at is null` : tx.part`and n.read_at is not null`}
-        ${category === undefined ? tx.part`` : tx.part`and n.category = ${category}`}
-      order by n.at desc, n.id desc limit ${size + 1}`,
+      select p.id, p.category, p.at, p.count, p.event_type, p.actor_id, p.subject, p.place as container_id, p.text, p.read_at from (
+        select n.id, n.category, n.at, n.count, n.event_type, n.actor_id, n.subject, n.text, n.read_at, ${placeOf(ctx)} as place
+        from ${listed(ctx)} and (n.at, n.id) < (${at}::timestamptz, ${id}::uuid)
+          ${unread === undefined ? tx.part`` : unread === 'true' ? tx.part`and n.read_at is null` : tx.part`and n.read_at is not null`}
+          ${category === undefined ? tx.part`` : tx.part`and n.category = ${category}`}) p ${shown(ctx)}
+      order by p.at desc, p.id desc limit ${size + 1}`,
   )
   const page = pageOfRows(ctx, list, rows, size, (last) => [last.at, last.id])
   return { ...page, unread_count: counted?.count ?? 0 }
 }
 
-/** What the caller is shown, of `n`, with its item `i`, behind `from`; more conditions may follow. */
-function shown(ctx: Ctx): Part {
+/** The caller's notifications `n`, each with its item `i`; more conditions may follow. */
+function listed(ctx: Ctx): Part {
   const { tenantId, accountId } = ctx.account
   return ctx.tx.part`
-    notification n
-    left join item i on i.tenant_id = n.tenant_id and i.id = n.item_id
-    left join container c on c.tenant_id = n.tenant_id and c.id = coalesce(i.container_id, n.container_id)
-    left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    where n.tenant_id = ${tenantId} and n.account_id = ${accountId} and n.is_listed
-      and (coalesce(i.container_id, n.container_id) is null
-        or c.id is not null and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)})`
+    notification n left join item i on i.tenant_id = n.tenant_id and i.id = n.item_id
+    where n.tenant_id = ${tenantId} and n.account_id = ${accountId} and n.is_listed`
 }
 
+/** The container that a notification is of now. */
+const placeOf = ({ tx }: Ctx): Part => tx.part`coalesce(i.container_id, n.container_id)`
+
+/** Joins the container `c` of `container_id`, and its hub `h`, behind a relation `p`; then only what the caller is shown is left. */
+function shown(ctx: Ctx): Part {
+  const { tenantId } = ctx.account
+  return ctx.tx.part`
+    left join container c on c.tenant_id = ${tenantId} and c.id = p.place
+    left join container h on h.tenant_id = ${tenantId} and h.id = c.parent_id
+    where (p.place is null or c.id is not null and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)})`
+}
+
+/** Those of one container are seen or not, so they are counted before it is asked for. */
 const countUnread = (ctx: Ctx): Promise<{ count: number }[]> => ctx.tx<{ count: number }[]>`
-  select count(*)::int as count from (
-    select from ${shown(ctx)} and n.read_at is null limit ${mostKept}) u`
+  select least(coalesce(sum(p.unread), 0), ${mostKept})::int as count from (
+    select ${placeOf(ctx)} as place, count(*) as unread from ${listed(ctx)} and n.read_at is null group by 1) p ${shown(ctx)}`
 
 /** Refuses request.invalid. */
 export async function markNotifications(

@@ -14,13 +14,20 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
 import { addressesOf } from '../../access/addresses.ts'
-import { isRestricted, isRestrictedFor } from '../../access/restriction.ts'
+import { isRestricted } from '../../access/restriction.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
 /** As many open items are counted. */
 const countedItems = 1000
 
-/** The columns of an answer, of the account `a`. */
+/**
+ * The accounts `a` for `accountColumns`, which also read `x`. Most columns depend on whether an account is restricted, so it is
+ * asked once: `offset 0` keeps PostgreSQL from asking in each of them.
+ */
+export const accountsFrom = ({ tx }: Ctx): Part =>
+  tx.part`account a cross join lateral (select ${isRestricted(tx)} as is_restricted offset 0) x`
+
+/** The columns of an answer, of `accountsFrom`. */
 export function accountColumns(ctx: Ctx, tenantId: string): Part {
   const { tx, actor } = ctx
   const own = isAccount(actor) ? actor.accountId : null
@@ -29,8 +36,8 @@ export function accountColumns(ctx: Ctx, tenantId: string): Part {
   const seesAddresses = isOperator || !actor.isGuest
   const administers =
     isOperator || (!actor.isGuest && rankOf[actor.role] >= rankOf.ADMIN && actor.scopes.includes('workspace:admin'))
-  const isHidden = isRestrictedFor(ctx)
-  return tx.part`a.id, a.kind, a.state, ${isRestricted(tx)} as is_restricted, case when not ${isHidden} then a.display_name end as display_name,
+  const isHidden = tx.part`(x.is_restricted and a.id is distinct from ${own}::uuid)`
+  return tx.part`a.id, a.kind, a.state, x.is_restricted, case when not ${isHidden} then a.display_name end as display_name,
     case when (${seesAddresses} or a.id = ${own}::uuid) and not ${isHidden} then a.email end as email,
     case when not ${isHidden} then a.sign_in_name end as sign_in_name, a.sign_in_name is not null and a.email is null as is_managed, ${roleOnWorkspace(tx)} as role,
     a.created_at, a.joined_at, a.disabled_at, a.version,
@@ -89,7 +96,7 @@ export async function readAccount(
   const { tx, actor } = ctx
   const isGuest = isAccount(actor) && actor.tenantId === tenantId && actor.isGuest === true
   const [row] = await look<Account[]>`
-    select ${accountColumns(ctx, tenantId)} from account a
+    select ${accountColumns(ctx, tenantId)} from ${accountsFrom(ctx)}
     where a.tenant_id = ${tenantId} and a.id = ${accountId} ${isGuest ? tx.part`and ${isSeenByGuest(ctx)}` : tx.part``}`
   return row ?? refuse('not_found')
 }

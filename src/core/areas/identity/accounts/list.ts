@@ -19,7 +19,7 @@ import { foldWords } from '../../access/account-words.ts'
 import { accountSigningIn } from '../../access/addresses.ts'
 import { isRestrictedFor } from '../../access/restriction.ts'
 import { isGroupSeen } from '../../groups/group-row.ts'
-import { accountColumns, isSeenByGuest, isThere, placesSeen, readAccount } from './account-row.ts'
+import { accountColumns, accountsFrom, isSeenByGuest, isThere, placesSeen, readAccount } from './account-row.ts'
 import { workspaceOfAccount, workspaceOfSlug } from './workspace.ts'
 
 type Asked = Received<typeof ops.listAccounts>
@@ -63,13 +63,13 @@ async function listIn(ctx: Ctx, tenantId: string, { cursor, size, workspace: _, 
   const rows =
     q === undefined
       ? await look<Row[]>`
-          select ${accountColumns(ctx, tenantId)} from account a
+          select ${accountColumns(ctx, tenantId)} from ${accountsFrom(ctx)}
           where a.tenant_id = ${tenantId} and a.id > ${place?.[0] ?? firstId}::uuid and ${isAsked}
           order by a.id limit ${size + 1}`
       : await look<Row[]>`
           select ${accountColumns(ctx, tenantId)}, w.word from ${wordsFrom(ctx, tenantId, q, place)}
-          join account a on a.tenant_id = w.tenant_id and a.id = w.account_id
-          where ${isAsked}
+          cross join ${accountsFrom(ctx)}
+          where a.tenant_id = w.tenant_id and a.id = w.account_id and ${isAsked}
           order by w.word, w.account_id limit ${size + 1}`
   return pageOfRows(ctx, list, rows, size, ({ id, word }) => (word === undefined ? [id] : [word, id]))
 }
