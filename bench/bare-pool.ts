@@ -9,11 +9,8 @@ import { Json, type Statement } from '../src/core/kernel/database/statement.ts'
 import type { Recorded } from './recording.ts'
 
 export interface BarePool {
-  /**
-   * Sends one run's statements down a connection, and waits for all of them. `before`: what has to be done before the commit,
-   * beside the other statements.
-   */
-  run(statements: Recorded, before?: () => Promise<unknown>): Promise<void>
+  /** Sends one run's statements down a connection, and waits for all of them. */
+  run(statements: Recorded): Promise<void>
   /** Lends a connection to one piece of work at a time, as a pool with separate transactions must (decisions 0001). */
   lend<T>(work: (client: postgres.Sql) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -42,12 +39,8 @@ export function openBarePool(address: DatabaseAddress, size: number): BarePool {
 
   return {
     lend,
-    async run(statements, before) {
-      await lend(async (client) => {
-        const first = before ? statements.slice(0, -1) : statements
-        await Promise.all([...first.map((statement) => send(client, statement)), before?.()])
-        await Promise.all(statements.slice(first.length).map((statement) => send(client, statement)))
-      })
+    async run(statements) {
+      await lend((client) => Promise.all(statements.map((statement) => send(client, statement))))
     },
     async close() {
       await Promise.all(clients.map((client) => client.end({ timeout: 1 })))

@@ -68,7 +68,7 @@ async function pages(ground: Ground, { collections: [only] }: Boards): Promise<L
         for (let read = 0; read < pagesARound; read += 1) await bare.run(statements)
       })
     // Warms up: the figures are for a daemon that has served for a while, not for the JavaScript compiler.
-    for (let round = 0; round < 5; round += 1) await manyPages(ground, query)()
+    for (let round = 0; round < 30; round += 1) await manyPages(ground, query)()
     const compared = await compare(manyPages(ground, query), bareRound, rounds)
     const what = `board: ${pagesARound} × a page of 50 of a ${of}, ${board.itemsEach} items in ${board.buckets} buckets`
     lines.push(ratioLine(what, { ...compared, unit: 'ms' }, 'at most', 1.4))

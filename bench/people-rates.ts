@@ -1,10 +1,10 @@
 /**
- * Reads and changes of people, one after another, against their own statements: recorded from a real run and run bare, for
- * other accounts each time. Where an act stands in the ledger, the bare side puts a line on the disk as well. And the slowest of
- * the reads through a daemon, with 32 connections busy. Targets: people 9.
+ * Reads and changes of people, one after another, against the same work by statements that were written without ours
+ * (people-bare.ts), for other accounts each time; the answers are compared for size. And the slowest of the reads through a
+ * daemon, with 32 connections busy. Targets: people 9.
  */
 import { randomUUIDv7 } from 'node:crypto'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { perform, type Request } from '../src/core/app/perform.ts'
@@ -14,60 +14,80 @@ import { accountOperations } from '../src/core/contract/identity/accounts.ts'
 import { notificationOperations } from '../src/core/contract/notifications/operations.ts'
 import type { Operation } from '../src/core/contract/operation.ts'
 import { postgresOptions } from '../src/core/kernel/database/address.ts'
-import type { Installation } from '../src/core/kernel/transaction/installation.ts'
 import { type AccountActor, anyone } from '../src/core/kernel/values/actor.ts'
 import { mintToken } from '../src/core/kernel/values/token.ts'
 import { type BarePool, openBarePool } from './bare-pool.ts'
 import type { Ground } from './ground.ts'
+import type { BareCaller } from './people-bare.ts'
+import * as bare from './people-bare.ts'
 import type { Crowd } from './people-filler.ts'
 import { startDaemon } from './processes.ts'
-import { type Recorded, recorded, renewedFor } from './recording.ts'
 import { openClient } from './requests.ts'
 import { compare, elapsedMs, median } from './rounds.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
 const rounds = 9
 const callsARound = 100
+/** Before the clock starts, so that neither side is measured while its code is still compiled. */
+const warmUp = { reads: 2_000, changes: 500 }
 const notifications = 1_000
 const atOnce = 32
 const waitedMs = 10_000
 
-const reads = ({
-  somebody,
-  groupId,
-}: Crowd): readonly (readonly [what: string, operation: Operation, request: Request, path: string])[] => [
-  ['N4, one account', accountOperations.getAccount, { params: { accountId: somebody.id } }, `/accounts/${somebody.id}`],
-  [
-    'I6, 50 members of a group',
-    groupOperations.listGroupMembers,
-    { params: { groupId }, query: { size: '50' } },
-    `/groups/${groupId}/members?size=50`,
-  ],
-  [
-    'I9, 50 notifications of a thousand',
-    notificationOperations.listNotifications,
-    { query: { size: '50' } },
-    '/accounts/me/notifications?size=50',
-  ],
-]
+interface Read {
+  readonly what: string
+  readonly operation: Operation
+  readonly request: Request
+  readonly path: string
+  bare(client: postgres.Sql): Promise<string>
+}
+
+function reads(caller: BareCaller, { somebody, groupId }: Crowd): readonly Read[] {
+  return [
+    {
+      ...{ what: 'N4, one account', operation: accountOperations.getAccount, path: `/accounts/${somebody.id}` },
+      request: { params: { accountId: somebody.id } },
+      bare: (client) => bare.readAccount(client, caller, somebody.id),
+    },
+    {
+      ...{ what: 'I6, 50 members of a group', operation: groupOperations.listGroupMembers },
+      path: `/groups/${groupId}/members?size=50`,
+      request: { params: { groupId }, query: { size: '50' } },
+      bare: (client) => bare.readMembers(client, caller, groupId),
+    },
+    {
+      ...{ what: 'I9, 50 notifications of a thousand', operation: notificationOperations.listNotifications },
+      path: '/accounts/me/notifications?size=50',
+      request: { query: { size: '50' } },
+      bare: (client) => bare.readNotifications(client, caller),
+    },
+  ]
+}
 
 export async function readsOfPeople(ground: Ground, crowd: Crowd): Promise<Line[]> {
   const { installation, actor } = ground
   await notify(ground)
-  const bare = openBarePool(installation.address, 1)
+  const pool = openBarePool(installation.address, 1)
   const lines: Line[] = []
-  for (const [what, operation, request] of reads(crowd)) {
-    const read = (on: Installation) => perform(on, operation, actor, request)
-    const statements = await recorded(installation, read)
-    const compared = await compare(
-      rateOf(() => read(installation)),
-      rateOf(() => bare.run(statements)),
-      rounds,
-    )
+  for (const { what, operation, request, bare: readBare } of reads(ground, crowd)) {
+    const ours = () => perform(installation, operation, actor, request)
+    const theirs = () => pool.lend(readBare)
+    compareSizes(what, (await ours()).body, await theirs())
+    for (let n = 0; n < warmUp.reads; n += 1) {
+      await ours()
+      await theirs()
+    }
+    const compared = await compare(rateOf(ours), rateOf(theirs), rounds)
     lines.push(ratioLine(`people: ${what}, against bare`, { ...compared, unit: '/s' }, 'at least', 0.8))
   }
-  await bare.close()
+  await pool.close()
   return lines
+}
+
+/** Throws unless both sides answer with about as much. */
+function compareSizes(what: string, ours: string | undefined, theirs: string): void {
+  const ratio = (ours ?? '').length / theirs.length
+  if (ratio > 1.15 || ratio < 0.85) throw new Error(`${what}: ${ours} stands against ${theirs}`)
 }
 
 const rateOf = (call: (n: number) => Promise<unknown>) => async () => {
@@ -88,69 +108,56 @@ async function notify({ superuser, tenantId, accountId, collectionId }: Ground):
   await sql.end()
 }
 
-/** One thing that is changed, and what the statements of the recorded run name in its place. */
-interface Changed {
-  readonly request: Request
-  readonly ids: ReadonlyMap<string, string>
-  readonly hashes: ReadonlyMap<string, Buffer>
-}
-
-interface Change {
+interface Change<Changed> {
   readonly what: string
   readonly target: number
   readonly operation: Operation
   readonly by: AccountActor | typeof anyone
   /** So many that are there to be changed, made before the clock starts. */
-  prepare(count: number): Promise<Changed[]>
-  readonly kept: readonly string[]
-  /** The act stands in the ledger, on the disk, before its commit: so a line is put on the disk on the bare side, too. */
-  readonly isObligation?: boolean
+  prepare(count: number): Promise<readonly Changed[]>
+  requestOf(changed: Changed): Request
+  bare(client: postgres.Sql, changed: Changed): Promise<string>
 }
 
 export async function changesOfPeople(ground: Ground, crowd: Crowd): Promise<Line[]> {
   const sql = postgres({ ...postgresOptions(ground.superuser), max: 1, onnotice: () => undefined })
-  const bare = openBarePool(ground.installation.address, 1)
+  const pool = openBarePool(ground.installation.address, 1)
+  const accounts = untouched(sql, ground.tenantId)
+  const ledger = await open(join(ground.dataDir, 'bare-lines'), 'a')
   try {
-    const lines: Line[] = []
-    for (const change of changes(sql, ground, crowd)) lines.push(await rateOfChange(ground, bare, change))
-    return lines
+    return [
+      await rateOfChange(ground, pool, puttingIn(ground, crowd, accounts)),
+      await rateOfChange(ground, pool, disabling(ground, sql, accounts, ledger)),
+      await rateOfChange(ground, pool, refreshing(ground, crowd, sql)),
+    ]
   } finally {
-    await bare.close()
+    await ledger.close()
+    await pool.close()
     await sql.end()
   }
 }
 
-async function rateOfChange({ installation, dataDir }: Ground, bare: BarePool, change: Change): Promise<Line> {
-  const { what, target, operation, by, kept, isObligation = false } = change
-  const [first] = await change.prepare(1)
-  if (!first) throw new Error('nothing was prepared')
-  const statements = await recorded(installation, (on) => perform(on, operation, by, first.request))
-  /** The recorded run's own, as those of another. */
-  const otherwise = ({ ids, hashes }: Changed): Recorded =>
-    renewedFor(statements, {
-      ids: new Map([...first.ids].map(([name, was]) => [was, ids.get(name) ?? was])),
-      hashes: new Map([...first.hashes].map(([name, was]) => [was.toString('hex'), hashes.get(name) ?? was])),
-      kept: new Set(kept),
-    })
-  const ours = async () => {
+async function rateOfChange<Changed>({ installation }: Ground, pool: BarePool, change: Change<Changed>): Promise<Line> {
+  const { what, target, operation, by, requestOf } = change
+  const ours = (one: Changed) => perform(installation, operation, by, requestOf(one))
+  const theirs = (one: Changed) => pool.lend((client) => change.bare(client, one))
+  const before = await change.prepare(2 * warmUp.changes)
+  for (let n = 0; n < before.length; n += 2)
+    compareSizes(what, (await ours(before[n]!)).body, await theirs(before[n + 1]!))
+  const round = (act: (one: Changed) => Promise<unknown>) => async () => {
     const all = await change.prepare(callsARound)
-    return rateOf((n) => perform(installation, operation, by, all[n]!.request))()
+    return rateOf((n) => act(all[n]!))()
   }
-  const lines = isObligation ? await open(join(dataDir, 'bare-lines'), 'a') : undefined
-  const onDisk = lines && (() => lines.appendFile(`${'x'.repeat(300)}\n`).then(() => lines.sync()))
-  const bareRound = async () => {
-    const all = (await change.prepare(callsARound)).map(otherwise)
-    return rateOf((n) => bare.run(all[n]!, onDisk))()
-  }
-  const compared = await compare(ours, bareRound, rounds)
-  await lines?.close()
+  const compared = await compare(round(ours), round(theirs), rounds)
   return ratioLine(`people: ${what}, against bare`, { ...compared, unit: '/s' }, 'at least', target)
 }
 
-function changes(sql: postgres.Sql, { tenantId, accountId, actor, collectionId }: Ground, crowd: Crowd): Change[] {
+type Accounts = (count: number) => Promise<string[]>
+
+/** Accounts that nothing was done to yet. */
+function untouched(sql: postgres.Sql, tenantId: string): Accounts {
   let taken = 0
-  /** Accounts that nothing was done to yet. */
-  const accounts = async (count: number): Promise<string[]> => {
+  return async (count) => {
     const rows = await sql<{ id: string }[]>`
       select a.id from account a
       where a.tenant_id = ${tenantId} and a.kind = 'PERSON' and a.state = 'ACTIVE' and a.email like '%@crowd.example'
@@ -159,49 +166,40 @@ function changes(sql: postgres.Sql, { tenantId, accountId, actor, collectionId }
     if (rows.length < count) throw new Error('there are too few accounts: BENCH_ACCOUNTS is too small')
     return rows.map(({ id }) => id)
   }
-  const ofAccounts = (requestOf: (id: string) => Request) => async (count: number) =>
-    (await accounts(count)).map((id) => ({
-      request: requestOf(id),
-      ids: new Map([['account', id]]),
-      hashes: new Map<string, Buffer>(),
-    }))
-  const kept = [tenantId, accountId, actor.credentialId, collectionId, crowd.groupId]
-  return [
-    {
-      ...{ what: 'I7, an account put into a group', target: 0.75, operation: groupOperations.addGroupMember, kept },
-      by: actor,
-      prepare: ofAccounts((id) => ({ params: { groupId: crowd.groupId, accountId: id } })),
-    },
-    {
-      ...{ what: 'I2, an account with a session and a token disabled', target: 0.75, kept },
-      operation: accountOperations.disableAccount,
-      isObligation: true,
-      by: { ...actor, elevatedUntil: '2100-01-01T00:00:00.000Z' },
-      async prepare(count) {
-        const made = await ofAccounts((id) => ({ params: { accountId: id } }))(count)
-        for (const { ids } of made) await plantSession(sql, tenantId, ids.get('account') ?? '')
-        return made
-      },
-    },
-    {
-      ...{ what: 'a refresh', target: 0.7, operation: sessionOperations.refreshSession, by: anyone },
-      kept: [...kept, crowd.somebody.id],
-      prepare: (count) =>
-        Promise.all(
-          Array.from({ length: count }, async () => {
-            const { sessionId, refresh } = await plantSession(sql, tenantId, crowd.somebody.id)
-            return {
-              request: { body: { refresh_token: refresh.token } },
-              ids: new Map([['session', sessionId]]),
-              hashes: new Map([['refresh', refresh.hash]]),
-            }
-          }),
-        ),
-    },
-  ]
 }
 
-/** A session with its pair of tokens, and a personal token. */
+const puttingIn = (caller: Ground, { groupId }: Crowd, accounts: Accounts): Change<string> => ({
+  ...{ what: 'I7, an account put into a group', target: 0.75, operation: groupOperations.addGroupMember },
+  by: caller.actor,
+  prepare: accounts,
+  requestOf: (accountId) => ({ params: { groupId, accountId } }),
+  bare: (client, accountId) => bare.putIntoGroup(client, caller, groupId, accountId),
+})
+
+/** The act stands in the ledger, on the disk, before its commit: so a line is put on the disk on the bare side, too. */
+const disabling = (caller: Ground, sql: postgres.Sql, accounts: Accounts, ledger: FileHandle): Change<string> => ({
+  what: 'I2, an account with a session and a token disabled',
+  target: 0.75,
+  operation: accountOperations.disableAccount,
+  by: { ...caller.actor, elevatedUntil: '2100-01-01T00:00:00.000Z' },
+  async prepare(count) {
+    const ids = await accounts(count)
+    for (const id of ids) await plantSession(sql, caller.tenantId, id)
+    return ids
+  },
+  requestOf: (accountId) => ({ params: { accountId } }),
+  bare: (client, accountId) =>
+    bare.disable(client, caller, accountId, () => ledger.appendFile(`${'x'.repeat(300)}\n`).then(() => ledger.sync())),
+})
+
+const refreshing = (caller: Ground, { somebody }: Crowd, sql: postgres.Sql): Change<string> => ({
+  ...{ what: 'a refresh', target: 0.7, operation: sessionOperations.refreshSession, by: anyone },
+  prepare: (count) => Promise.all(Array.from({ length: count }, () => plantSession(sql, caller.tenantId, somebody.id))),
+  requestOf: (token) => ({ body: { refresh_token: token } }),
+  bare: (client, token) => bare.refresh(client, caller, token),
+})
+
+/** A session with its pair of tokens, and a personal token. Answers the refresh token. */
 async function plantSession(sql: postgres.Sql, tenantId: string, accountId: string) {
   const sessionId = randomUUIDv7()
   const [access, refresh, personal] = [mintToken('session'), mintToken('refresh'), mintToken('personal')]
@@ -219,7 +217,7 @@ async function plantSession(sql: postgres.Sql, tenantId: string, accountId: stri
     row('REFRESH', refresh, sessionId),
     row('PERSONAL', personal, null),
   ])}`
-  return { sessionId, refresh }
+  return refresh.token
 }
 
 /** The 99th percentile of each read's answers, as its caller waits for them. */
@@ -229,7 +227,7 @@ export async function waits(ground: Ground, crowd: Crowd): Promise<Line[]> {
   const client = openClient(daemon.address, atOnce)
   try {
     const lines: Line[] = []
-    for (const [what, , , path] of reads(crowd)) {
+    for (const { what, path } of reads(ground, crowd)) {
       const request = { method: 'GET' as const, path, token: ground.token }
       await client.rate(() => request, 2_000) // the daemon's first requests are slower
       const took: number[] = []

@@ -3,7 +3,7 @@
  * the same texts and values, with `begin` and `commit`. Every run gets its own ids and slugs, which
  * are put in before the clock starts.
  */
-import { randomBytes, randomUUIDv7 } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import { openLedgerCopies } from '../src/core/areas/recovery/ledger/ledger-copies.ts'
 import { connect } from '../src/core/kernel/database/connection.ts'
 import { checkedOpening, Json, type Statement } from '../src/core/kernel/database/statement.ts'
@@ -62,43 +62,6 @@ export function renewed(statements: Recorded, slug: { was: string; is: string },
       if (value instanceof Json) return new Json(renew(value.text))
       return typeof value === 'string' ? renew(value) : value
     }),
-    mode,
-  }))
-}
-
-/**
- * The same statements for another account or session: the ids and hashes of the recorded run give way to its own, ids in `kept`
- * stay, and every other id and hash is a new one. Hashes by their hex.
- */
-export function renewedFor(
-  statements: Recorded,
-  {
-    ids: given,
-    hashes,
-    kept,
-  }: {
-    readonly ids: ReadonlyMap<string, string>
-    readonly hashes: ReadonlyMap<string, Buffer>
-    readonly kept: ReadonlySet<string>
-  },
-): Recorded {
-  const ids = new Map(given)
-  const renew = (text: string) =>
-    text.replace(uuids, (id) => {
-      if (kept.has(id)) return id
-      const fresh = ids.get(id) ?? randomUUIDv7()
-      ids.set(id, fresh)
-      return fresh
-    })
-  const renewValue = (value: unknown): unknown => {
-    if (value instanceof Json) return new Json(renew(value.text))
-    if (Buffer.isBuffer(value)) return hashes.get(value.toString('hex')) ?? randomBytes(value.length)
-    if (Array.isArray(value)) return value.map(renewValue)
-    return typeof value === 'string' ? renew(value) : value
-  }
-  return statements.map(({ text, values, mode }) => ({
-    text: mode === 'simple' ? renew(text) : text,
-    values: values.map(renewValue) as typeof values,
     mode,
   }))
 }
