@@ -1,7 +1,8 @@
 /** What a transaction promises to the rule inside it, and what it refuses. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Connection, connect } from '../../../src/core/kernel/database/connection.ts'
 import { openPool, type Pool, type PoolOptions } from '../../../src/core/kernel/database/pool.ts'
-import { TransactionOver, type Tx } from '../../../src/core/kernel/database/transaction.ts'
+import { runTransaction, TransactionOver, type Tx } from '../../../src/core/kernel/database/transaction.ts'
 import { type OwnCluster, ownCluster } from './own-cluster.ts'
 import { packetProxy } from './packet-proxy.ts'
 import { into, makeWorkspaces, watchProcess, workspaces } from './two-workspaces.ts'
@@ -36,6 +37,19 @@ function opened(options: Omit<PoolOptions, 'applicationName'>): Pool {
 async function withPool(options: Omit<PoolOptions, 'applicationName'>, run: (pool: Pool) => Promise<void>) {
   const own = opened(options)
   await run(own).finally(() => own.close(0))
+}
+
+async function statementsOf(opening: string, work: (tx: Tx) => Promise<unknown>): Promise<string[]> {
+  const limits = { statementMs: 5_000, lockMs: 2_000, idleInTransactionMs: 10_000 }
+  const connection = await connect(cluster.address('svc_login'), { applicationName, ...limits })
+  const sent: string[] = []
+  const send: Connection['send'] = (statement, failed) => {
+    sent.push(statement.text)
+    return connection.send(statement, failed)
+  }
+  await runTransaction({ ...connection, alive: true, send }, opening, work, {})
+  await connection.end()
+  return sent
 }
 
 const notes = async () => (await cluster.superuser`select id from note order by id`).map((row) => row['id'] as number)
@@ -184,6 +198,17 @@ describe('savepoints and switching', () => {
       await tx.switch(into(b))
       expect(await tx`select current_setting('app.tenant_id') as t`).toEqual([{ t: b }])
     })
+    await pool.transaction(into(a), async (tx) => {
+      void tx.switch(into(b))
+      void tx.switch(into(a))
+      void tx.switch(into(b))
+      const texts: string[] = []
+      await tx.copyOut(
+        "copy (select current_setting('app.tenant_id')) to stdout",
+        (row) => void texts.push(String(row)),
+      )
+      expect(texts.join('')).toContain(b)
+    })
     const refused = [
       'set role svc_probe',
       "set local app.x = '';commit",
@@ -195,6 +220,40 @@ describe('savepoints and switching', () => {
       await expect(pool.transaction(opening, async () => {})).rejects.toThrow(TypeError)
       await expect(pool.transaction('', (tx) => tx.switch(opening))).rejects.toThrow(TypeError)
     }
+  })
+
+  test('a role that is wanted for no statement is not set', async () => {
+    const sent = await statementsOf(into(a), async (tx) => {
+      void tx.switch(into(b))
+      void tx.switch(into(a))
+      await tx`select 1`
+      void tx.switch(into(b))
+    })
+    expect(sent.slice(1)).toEqual(['select 1', 'commit'])
+  })
+
+  test('what is undone to a savepoint takes its roles along, those that were set and those that were only wanted', async () => {
+    const tenant = async (tx: Tx) => (await tx<{ t: string }[]>`select current_setting('app.tenant_id') as t`)[0]?.t
+    const failing = (tx: Tx, work: () => Promise<unknown>) =>
+      tx
+        .savepoint(async () => {
+          await work()
+          throw new Error('mine')
+        })
+        .catch(() => {})
+    await pool.transaction(into(a), async (tx) => {
+      await failing(tx, async () => {
+        void tx.switch(into(b))
+        expect(await tenant(tx)).toBe(b)
+      })
+      expect(await tenant(tx)).toBe(a)
+      await failing(tx, async () => void tx.switch(into(b)))
+      expect(await tenant(tx)).toBe(a)
+      // Wanted before it, set inside it: after it, it has to be set again.
+      void tx.switch(into(b))
+      await failing(tx, () => tenant(tx))
+      expect(await tenant(tx)).toBe(b)
+    })
   })
 })
 

@@ -8,7 +8,7 @@
 import { isTraced } from '../tracing/tracing.ts'
 import { type Connection, ignoreRejection, type Result } from './connection.ts'
 import { PacketSpans } from './packet-spans.ts'
-import { isAftermath, type Statement } from './statement.ts'
+import { isAftermath, type Statement, switchStatement } from './statement.ts'
 
 /** A statement came after the transaction it belonged to had ended. */
 export class TransactionOver extends Error {
@@ -33,25 +33,47 @@ export class Session {
   /** The answer to the statement that was sent last; all answers before it have come when it comes. */
   private latest: Promise<unknown> = Promise.resolve()
   private named = 0
+  /** The opening by which the server acts at present, and the one by which it has to act from the next statement on. */
+  role: { inForce: string; wanted: string }
   /** Undefined unless its packets are traced. */
   private readonly spans: PacketSpans | undefined = isTraced() ? new PacketSpans() : undefined
 
-  constructor(connection: Connection, readOnly: boolean) {
+  constructor(connection: Connection, opening: string, readOnly: boolean) {
     this.connection = connection
     this.readOnly = readOnly
+    this.role = { inForce: opening, wanted: opening }
   }
 
   assertOpen(): void {
     if (this.over) throw new TransactionOver('the transaction is over')
   }
 
+  /** In the role that is wanted. */
   send(build: () => Statement): Promise<Result> {
+    return this.attempt(() => {
+      const statement = build()
+      this.enter()
+      return this.sent(statement)
+    })
+  }
+
+  /** Sets the role that is wanted, unless it is in force. Whatever is sent next is sent in the same turn. */
+  enter(): void {
+    const { inForce, wanted } = this.role
+    if (wanted === inForce) return
+    this.role.inForce = wanted
+    void this.sent(switchStatement(wanted))
+  }
+
+  /** What is no matter of roles: the transaction's own commands. */
+  command(text: string): Promise<Result> {
+    return this.attempt(() => this.sent({ text, values: [], mode: 'simple' }))
+  }
+
+  private attempt(send: () => Promise<Result>): Promise<Result> {
     if (this.over) return ignoreRejection(Promise.reject(new TransactionOver('the transaction is over')))
     try {
-      const answer = this.connection.send(build(), this.failed)
-      this.latest = answer
-      this.spans?.sent(answer)
-      return answer
+      return send()
     } catch (error) {
       this.refused = true
       this.failure ??= error
@@ -59,14 +81,17 @@ export class Session {
     }
   }
 
+  private sent(statement: Statement): Promise<Result> {
+    const answer = this.connection.send(statement, this.failed)
+    this.latest = answer
+    this.spans?.sent(answer)
+    return answer
+  }
+
   /** Statements sent together fail together; each is told why, not that another one failed. */
   private readonly failed = (error: unknown): unknown => {
     this.failure ??= error
     return isAftermath(error) ? this.failure : error
-  }
-
-  command(text: string): Promise<Result> {
-    return this.send(() => ({ text, values: [], mode: 'simple' }))
   }
 
   /** Waits for the answers of all that was sent. Throws the first failure. */

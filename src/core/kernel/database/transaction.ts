@@ -27,6 +27,7 @@ import type { TakeRow } from './copied-out.ts'
 import { refuse, Session } from './session.ts'
 import { heartbeatsOf } from './silence.ts'
 import {
+  checkedOpening,
   jsonPart,
   listPart,
   Part,
@@ -84,7 +85,10 @@ export interface Tx {
   settled(): Promise<void>
   /** Throws TransactionOver if nothing can be sent any more: for what sends several statements and awaits none. */
   assertOpen(): void
-  /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
+  /**
+   * Changes role and workspace, or another setting, until the end of the transaction; the same text as a transaction's opening.
+   * A role is set with the next statement.
+   */
   switch(opening: string): Promise<unknown>
   /**
    * Until the end of the transaction, a statement may wait for a lock for so many seconds, and may take one second
@@ -109,7 +113,7 @@ export async function runTransaction<T>(
   work: (tx: Tx) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
-  const session = new Session(connection, options.readOnly ?? false)
+  const session = new Session(connection, opening, options.readOnly ?? false)
   const closed = Promise.withResolvers<never>()
   closed.promise.catch(() => {})
   connection.whenClosed((reason: DatabaseUnavailable) => {
@@ -199,9 +203,24 @@ function handle(session: Session): Tx {
     },
     settled: () => session.settle(),
     assertOpen: () => session.assertOpen(),
-    switch: (opening: string) => send(() => switchStatement(opening)),
+    switch: (opening: string) => changed(session, opening),
     patience: (seconds: number) => patience(session, seconds),
   })
+}
+
+const isRole = (opening: string) => /^set local role /.test(opening)
+
+/** A role is set with the next statement, if it is another one by then: most are set for one statement, and back. */
+function changed(session: Session, opening: string): Promise<unknown> {
+  if (!isRole(opening) || session.over) return session.send(() => switchStatement(opening))
+  try {
+    session.role.wanted = checkedOpening(opening)
+    return Promise.resolve()
+  } catch (error) {
+    return session.send(() => {
+      throw error
+    })
+  }
 }
 
 const withheld = ({ verdict }: Session, answer: Promise<Result>): Promise<Result> =>
@@ -220,6 +239,8 @@ async function copied(session: Session, text: string, take: TakeRow): Promise<nu
   if (!/^copy \(select [^;]+\) to stdout$/.test(text)) refuse('copyOut() takes one copy (select …) to stdout')
   session.assertOpen()
   await session.verdict
+  session.assertOpen()
+  session.enter()
   try {
     return await session.connection.copyOut(text, take)
   } catch (error) {
@@ -234,6 +255,7 @@ async function copied(session: Session, text: string, take: TakeRow): Promise<nu
 async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T> {
   const name = session.nextName()
   const { failure, refused } = session
+  const role = { ...session.role }
   const begun = session.command(`savepoint ${name}`)
   if (session.over) await begun // a handle that is used too late: rejects
   try {
@@ -245,7 +267,7 @@ async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T
   } catch (error) {
     if (!session.over) {
       await session.command(`rollback to savepoint ${name}; release savepoint ${name}`)
-      Object.assign(session, { failure, refused })
+      Object.assign(session, { failure, refused, role })
     }
     throw error
   }
