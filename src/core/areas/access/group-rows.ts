@@ -20,24 +20,48 @@ interface Joining {
   readonly source: Source
 }
 
-/** An account that is not in the group joins it. Refuses structure.full. */
-export async function joinGroup(ctx: Ctx, { tenantId, groupId, accountId, source }: Joining): Promise<GroupMember> {
+/** What a caller has read behind the lock of the memberships: how many there are, and the moment of the transaction. */
+interface Counted {
+  readonly members: number
+  readonly groupsOfAccount: number
+  readonly now: string
+}
+
+/**
+ * An account that is not in the group joins it. Where it is `counted` already, nothing is waited for. Refuses structure.full.
+ */
+export async function joinGroup(
+  ctx: Ctx,
+  { tenantId, groupId, accountId, source }: Joining,
+  counted?: Counted,
+): Promise<GroupMember> {
   const { tx } = ctx
   const addedBy = source === 'DIRECT' ? (accountIdOf(ctx.actor) ?? null) : null
-  const [[counted], [row]] = await Promise.all([
-    tx<{ member_count: number; of_account: number }[]>`
+  if (counted) demandRoom(counted.members + 1, counted.groupsOfAccount + 1)
+  const written = Promise.all([
+    tx<{ member_count: number }[]>`
       update account_group set member_count = member_count + 1 where tenant_id = ${tenantId} and id = ${groupId}
-      returning member_count, (
-        select count(*)::int from group_member where tenant_id = ${tenantId} and account_id = ${accountId}) as of_account`,
+      returning member_count`,
     tx<[GroupMember]>`
       insert into group_member (tenant_id, group_id, account_id, added_by, source)
       values (${tenantId}, ${groupId}, ${accountId}, ${addedBy}, ${source}) returning account_id, added_at, added_by, source`,
     writeGroupIds(ctx, tenantId, accountId),
   ])
-  if ((counted?.member_count ?? 0) > mostMembers) refuse('structure.full', { limit: mostMembers })
-  if ((counted?.of_account ?? 0) >= mostGroupsOfAnAccount) refuse('structure.full', { limit: mostGroupsOfAnAccount })
-  await record(ctx, 'identity.group.member_added', { group_id: groupId, account_id: accountId, source })
+  const event = ['identity.group.member_added', { group_id: groupId, account_id: accountId, source }] as const
+  if (counted) {
+    await record(ctx, ...event)
+    return { account_id: accountId, added_at: counted.now, added_by: addedBy, source }
+  }
+  const [[group], [row], [account]] = await written
+  demandRoom(group?.member_count ?? 0, account?.groups ?? 0)
+  await record(ctx, ...event)
   return row
+}
+
+/** Refuses structure.full. */
+function demandRoom(members: number, groupsOfAccount: number): void {
+  if (members > mostMembers) refuse('structure.full', { limit: mostMembers })
+  if (groupsOfAccount > mostGroupsOfAnAccount) refuse('structure.full', { limit: mostGroupsOfAnAccount })
 }
 
 /** The account leaves those of the groups that it is in; all of them where none is named. Answers how many. */
@@ -74,11 +98,12 @@ export async function emptyGroup({ tx }: Ctx, tenantId: string, groupId: string)
   return members.map(({ account_id }) => account_id)
 }
 
-const writeGroupIds = ({ tx }: Ctx, tenantId: string, accountId: string): Promise<unknown> => tx`
+/** Answers how many there are. */
+const writeGroupIds = ({ tx }: Ctx, tenantId: string, accountId: string): Promise<{ groups: number }[]> => tx`
   update account
   set group_ids = array(
     select group_id from group_member where tenant_id = ${tenantId} and account_id = ${accountId} order by group_id)
-  where tenant_id = ${tenantId} and id = ${accountId}`
+  where tenant_id = ${tenantId} and id = ${accountId} returning cardinality(group_ids) as groups`
 
 /** Groups follow no longer a provider that is removed; their members stay. */
 export async function unbindGroups(ctx: Ctx, tenantId: string, providerId: string): Promise<void> {

@@ -23,12 +23,13 @@ export async function addGroupMember(
   { groupId, accountId }: Received<typeof ops.addGroupMember>,
 ): Promise<GroupMember> {
   const { tenantId } = ctx.account
-  const { binding, member } = await lockMember(ctx, groupId, accountId)
+  const { group, member, groupsOfAccount, now } = await lockMember(ctx, groupId, accountId)
   if (member) return member
-  if (binding) refuse('group.bound')
+  if (group.binding) refuse('group.bound')
   await demandGrantable(ctx, groupId)
 
-  return joinGroup(ctx, { tenantId, groupId, accountId, source: 'DIRECT' })
+  const counted = { members: group.member_count, groupsOfAccount, now }
+  return joinGroup(ctx, { tenantId, groupId, accountId, source: 'DIRECT' }, counted)
 }
 
 /** Refuses auth.role_required, admin.operator_required, not_found, group.bound, admin.operator_last. */
@@ -37,9 +38,9 @@ export async function removeGroupMember(
   { groupId, accountId }: Received<typeof ops.removeGroupMember>,
 ): Promise<void> {
   const { tenantId } = ctx.account
-  const { binding, member } = await lockMember(ctx, groupId, accountId)
+  const { group, member } = await lockMember(ctx, groupId, accountId)
   if (!member) return
-  if (binding && member.source === 'PROVIDER') refuse('group.bound')
+  if (group.binding && member.source === 'PROVIDER') refuse('group.bound')
 
   await leaveGroups(ctx, { tenantId, accountId, groupIds: [groupId] })
   await endWithoutRole(ctx, tenantId, [accountId])
@@ -59,34 +60,40 @@ export async function addFirstMembers(ctx: Ctx, groupId: string, accountIds: rea
   await Promise.all(accountIds.map((accountId) => joinGroup(ctx, { tenantId, groupId, accountId, source: 'DIRECT' })))
 }
 
+interface Standing {
+  readonly member: GroupMember | undefined
+  readonly groupsOfAccount: number
+  /** The moment of the transaction. */
+  readonly now: string
+}
+
+interface StandingRow {
+  readonly now: string
+  readonly groups: number
+  /** Null, as `source`: the account is not in the group. */
+  readonly added_at: string | null
+  readonly added_by: string | null
+  readonly source: GroupMember['source'] | null
+}
+
 /** The group, and the account's place in it if it has one; both stay as they are until the commit. Refuses not_found. */
-async function lockMember(
-  ctx: Ctx,
-  groupId: string,
-  accountId: string,
-): Promise<{ readonly binding: Group['binding']; readonly member: GroupMember | undefined }> {
+async function lockMember(ctx: Ctx, groupId: string, accountId: string): Promise<Standing & { readonly group: Group }> {
   void lockMemberships(ctx, ctx.account.tenantId)
-  const [{ binding }, , member] = await together(
-    lockGroup(ctx, groupId),
-    findAccount(ctx, accountId),
-    findMember(ctx, groupId, accountId),
-  )
-  return { binding, member }
+  const [group, standing] = await together(lockGroup(ctx, groupId), standingOf(ctx, groupId, accountId))
+  return { group, ...standing }
 }
 
-async function findAccount({ tx, account: { tenantId } }: Ctx, accountId: string): Promise<void> {
-  const [found] =
-    await tx`select 1 from account where tenant_id = ${tenantId} and id = ${accountId} and state <> 'ERASED'`
-  if (!found) refuse('not_found')
-}
-
-async function findMember(
-  { tx, account: { tenantId } }: Ctx,
-  groupId: string,
-  accountId: string,
-): Promise<GroupMember | undefined> {
-  const [member] = await tx<GroupMember[]>`
-    select account_id, added_at, added_by, source from group_member
-    where tenant_id = ${tenantId} and group_id = ${groupId} and account_id = ${accountId}`
-  return member
+/** Refuses not_found. */
+async function standingOf({ tx, account: { tenantId } }: Ctx, groupId: string, accountId: string): Promise<Standing> {
+  const [row] = await tx<StandingRow[]>`
+    select now() as now, m.added_at, m.added_by, m.source,
+      (select count(*)::int from group_member g where g.tenant_id = ${tenantId} and g.account_id = ${accountId}) as groups
+    from account a
+    left join group_member m on m.tenant_id = a.tenant_id and m.group_id = ${groupId} and m.account_id = a.id
+    where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state <> 'ERASED'`
+  if (!row) refuse('not_found')
+  const { now, groups, added_at, added_by, source } = row
+  const member =
+    added_at !== null && source !== null ? { account_id: accountId, added_at, added_by, source } : undefined
+  return { member, groupsOfAccount: groups, now }
 }

@@ -154,6 +154,8 @@ const isToken = ({ kind }: EndedRow) => kind === 'PERSONAL' || kind === 'SERVICE
  * Ends the credentials `c` that the condition selects, and everything that they created, of any account. A token of
  * another account may be creating one at this moment, under a lock that is not held here. So if credentials of another
  * account ended, the statement runs again, until there is nothing left to end.
+ *
+ * An index finds each: a join might read all credentials of the workspace.
  */
 async function endLine(
   ctx: Ctx,
@@ -166,11 +168,13 @@ async function endLine(
       with recursive line as (
         select c.id from credential c where c.tenant_id = ${tenantId} and ${named}
         union
-        select c.id from credential c join line on c.parent_id = line.id where c.tenant_id = ${tenantId}
+        select made.id from line cross join lateral (
+          select c.id from credential c where c.tenant_id = ${tenantId} and c.parent_id = line.id offset 0) made
       ), locked as (
-        select id from credential where tenant_id = ${tenantId} and id in (select id from line) and revoked_at is null order by id for update
+        select id from credential
+        where tenant_id = ${tenantId} and id = any (array(select id from line)) and revoked_at is null order by id for update
       )
-      update credential e set revoked_at = now() from locked where e.tenant_id = ${tenantId} and e.id = locked.id
+      update credential e set revoked_at = now() where e.tenant_id = ${tenantId} and e.id = any (array(select id from locked))
       returning e.id, e.account_id, e.kind`
     ended.push(...rows)
     isOver = rows.every((row) => accountIds.includes(row.account_id))
