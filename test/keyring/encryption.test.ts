@@ -1,7 +1,9 @@
 /** The keyring through its operations, over the API and in recovery mode. Spec: Admin: encryption keyring; T-20. */
+
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { resealValues } from '../../src/core/areas/keyring/jobs.ts'
+import { othersOf } from '../../src/core/areas/keyring/others.ts'
 import { resealSlice, resealUntil } from '../../src/core/areas/keyring/reseal.ts'
 import { encryptionOperations as ops } from '../../src/core/contract/keyring/operations.ts'
 import { sealedKinds } from '../../src/core/contract/sealed-kinds.ts'
@@ -201,6 +203,17 @@ describe('T-20', () => {
     expect(await resealUntil(ways.installation, forever)).toBe(true)
     expect(await countsIn(ways.sql)).toEqual({ [key]: 1200 })
     expect(await wrongAmong(ways.installation, stored)).toEqual([])
+  })
+
+  test('a transaction of others is seen in the pool', async () => {
+    let now = 1_000
+    const { pool } = ways.installation
+    const others = othersOf(pool, () => now)
+    now += 60
+    expect(others.arePresent()).toBe(false)
+    for (let n = 0; n < 2; n += 1)
+      await ways.installation.transaction({ kind: 'SYSTEM', job: 'test' }, {}, ({ tx }) => tx`select 1`)
+    expect(others.arePresent()).toBe(true)
   })
 
   test('what does not open is counted, stays as it is and holds nothing up', async () => {

@@ -1,18 +1,24 @@
 import { beforeEach, expect, test } from 'vitest'
 import { othersOf } from '../../src/core/areas/keyring/others.ts'
 
-const counts = { lent: 0 }
+/** As a pool tells it: counts that were read once stay as they were. */
+let lent = 0
+const pool = {
+  get counts() {
+    return { lent }
+  },
+}
 let now = 0
 let others: ReturnType<typeof othersOf>
 beforeEach(() => {
-  counts.lent = 7
+  lent = 7
   now = 1_000
-  others = othersOf({ counts }, () => now)
+  others = othersOf(pool, () => now)
 })
 
 /** `count` connections are lent to others, and then `ms` go by. */
 const lend = (count: number, ms: number) => {
-  counts.lent += count
+  lent += count
   now += ms
 }
 

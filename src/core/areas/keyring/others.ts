@@ -12,11 +12,8 @@ const politeMs = 1_000
  * Whether the pool lends connections to others at present. Each of our own is subtracted before it
  * is requested. At first others are presumed present, because none can have been seen yet. `clock` answers milliseconds.
  */
-export function othersOf(
-  { counts }: { readonly counts: Pick<Pool['counts'], 'lent'> },
-  clock = () => performance.now(),
-) {
-  let notOthers = counts.lent
+export function othersOf(pool: { readonly counts: Pick<Pool['counts'], 'lent'> }, clock = () => performance.now()) {
+  let notOthers = pool.counts.lent
   let countedFrom = clock()
   let presentUntil = countedFrom + countedMs
   return {
@@ -25,7 +22,7 @@ export function othersOf(
     },
     arePresent() {
       const now = clock()
-      const { lent } = counts
+      const { lent } = pool.counts
       const areSeen = lent - notOthers >= borrowedOften
       if (areSeen) presentUntil = now + politeMs
       if (areSeen || now >= countedFrom + countedMs) {
