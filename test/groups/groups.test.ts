@@ -167,6 +167,22 @@ describe('members', () => {
     )
   })
 
+  test('are not put in by halves: a statement that fails undoes the others, and ends no daemon', async () => {
+    const { sql } = party.daemon.db
+    const group = await party.group()
+    const who = await somebody()
+    await sql.unsafe(`
+      create function refuse_member() returns trigger language plpgsql as $$ begin raise exception 'no room on the disk'; end $$;
+      create trigger refuse_member before insert on group_member for each row execute function refuse_member()`)
+    const before = await party.traces()
+    // A failure that nobody waits for ends this run, as it would end a daemon.
+    expect((await party.add(group, who)).status).toBe(500)
+    await sql.unsafe('drop trigger refuse_member on group_member; drop function refuse_member')
+    expect(await party.traces()).toBe(before)
+    expect((await party.ask(`GET /groups/${group.id}`)).json).toEqual(group)
+    expect((await party.add(group, who)).status).toBe(200)
+  })
+
   test('are accounts that the list finds by their group, in pages and with its other filters', async () => {
     const all = await Promise.all(Array.from({ length: 5 }, () => somebody()))
     const [group, other] = [await party.group(all.slice(0, 4)), await party.group(all.slice(4))]
