@@ -50,7 +50,7 @@ function listed(ctx: Ctx): Part {
 /** The container that a notification is of now. */
 const placeOf = ({ tx }: Ctx): Part => tx.part`coalesce(i.container_id, n.container_id)`
 
-/** Joins the container `c` of `container_id`, and its hub `h`, behind a relation `p`; then only what the caller is shown is left. */
+/** Behind a relation `p`: joins the container `c` at `p.place`, and its hub `h`, and keeps what the caller is shown. */
 function shown(ctx: Ctx): Part {
   const { tenantId } = ctx.account
   return ctx.tx.part`
