@@ -133,7 +133,7 @@ async function changing<Asked, Answer>(
   return JSON.stringify(answer)
 }
 
-/** What a change leaves: its entry in the trail, its event, what is to be told, and what the webhooks get. */
+/** What a change leaves: its entry in the trail, its event, and what the webhooks get. */
 function evidence({ send, caller }: Bare, action: string, subject: { kind: string; id: string }, data: Row): void {
   const { tenantId, accountId } = caller
   const eventId = randomUUID()

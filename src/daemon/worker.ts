@@ -50,9 +50,8 @@ export async function startWorker(
   log: Log,
   { scheduled = scheduleJobs(installation, jobs), onRun = () => {} }: WorkerOptions = {},
 ): Promise<Worker> {
-  const boss = await installation.queue.boss()
+  const [boss] = await Promise.all([installation.queue.boss(), scheduled])
   const keptByGate = behindGate(installation)
-  await scheduled
   for (const job of jobs) {
     const { atOnce = usualAtOnce } = job
     // The next batch is fetched when the whole batch is done; after a full batch at once, so that long queues have no pauses.

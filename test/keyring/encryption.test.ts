@@ -1,5 +1,4 @@
 /** The keyring through its operations, over the API and in recovery mode. Spec: Admin: encryption keyring; T-20. */
-
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { resealValues } from '../../src/core/areas/keyring/jobs.ts'

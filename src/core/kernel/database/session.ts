@@ -8,7 +8,7 @@
 import { isTraced } from '../tracing/tracing.ts'
 import { type Connection, ignoreRejection, type Result } from './connection.ts'
 import { PacketSpans } from './packet-spans.ts'
-import { isAftermath, type Statement, switchStatement } from './statement.ts'
+import { checkedOpening, isAftermath, type Statement, switchStatement } from './statement.ts'
 
 /** A statement came after the transaction it belonged to had ended. */
 export class TransactionOver extends Error {
@@ -57,6 +57,14 @@ export class Session {
     })
   }
 
+  /** From the next statement on. */
+  want(opening: string): Promise<void> {
+    return this.attempt(() => {
+      this.role.wanted = checkedOpening(opening)
+      return Promise.resolve()
+    })
+  }
+
   /** Sets the role that is wanted, unless it is in force. Whatever is sent next is sent in the same turn. */
   enter(): void {
     const { inForce, wanted } = this.role
@@ -70,10 +78,10 @@ export class Session {
     return this.attempt(() => this.sent({ text, values: [], mode: 'simple' }))
   }
 
-  private attempt(send: () => Promise<Result>): Promise<Result> {
+  private attempt<T>(act: () => Promise<T>): Promise<T> {
     if (this.over) return ignoreRejection(Promise.reject(new TransactionOver('the transaction is over')))
     try {
-      return send()
+      return act()
     } catch (error) {
       this.refused = true
       this.failure ??= error

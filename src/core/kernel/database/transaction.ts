@@ -27,7 +27,6 @@ import type { TakeRow } from './copied-out.ts'
 import { refuse, Session } from './session.ts'
 import { heartbeatsOf } from './silence.ts'
 import {
-  checkedOpening,
   jsonPart,
   listPart,
   Part,
@@ -203,25 +202,12 @@ function handle(session: Session): Tx {
     },
     settled: () => session.settle(),
     assertOpen: () => session.assertOpen(),
-    switch: (opening: string) => changed(session, opening),
+    switch: (opening: string) => (isRole(opening) ? session.want(opening) : send(() => switchStatement(opening))),
     patience: (seconds: number) => patience(session, seconds),
   })
 }
 
 const isRole = (opening: string) => /^set local role /.test(opening)
-
-/** A role is set with the next statement, if it is another one by then: most are set for one statement, and back. */
-function changed(session: Session, opening: string): Promise<unknown> {
-  if (!isRole(opening) || session.over) return session.send(() => switchStatement(opening))
-  try {
-    session.role.wanted = checkedOpening(opening)
-    return Promise.resolve()
-  } catch (error) {
-    return session.send(() => {
-      throw error
-    })
-  }
-}
 
 const withheld = ({ verdict }: Session, answer: Promise<Result>): Promise<Result> =>
   verdict === undefined ? answer : ignoreRejection(verdict.then(() => answer))

@@ -14,7 +14,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
 import { addressesOf } from '../../access/addresses.ts'
-import { isRestricted } from '../../access/restriction.ts'
+import { isRestricted, isRestrictedFor } from '../../access/restriction.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
 /** As many open items are counted. */
@@ -36,7 +36,7 @@ export function accountColumns(ctx: Ctx, tenantId: string): Part {
   const seesAddresses = isOperator || !actor.isGuest
   const administers =
     isOperator || (!actor.isGuest && rankOf[actor.role] >= rankOf.ADMIN && actor.scopes.includes('workspace:admin'))
-  const isHidden = tx.part`(x.is_restricted and a.id is distinct from ${own}::uuid)`
+  const isHidden = isRestrictedFor(ctx, tx.part`x.is_restricted`)
   return tx.part`a.id, a.kind, a.state, x.is_restricted, case when not ${isHidden} then a.display_name end as display_name,
     case when (${seesAddresses} or a.id = ${own}::uuid) and not ${isHidden} then a.email end as email,
     case when not ${isHidden} then a.sign_in_name end as sign_in_name, a.sign_in_name is not null and a.email is null as is_managed, ${roleOnWorkspace(tx)} as role,
