@@ -1,5 +1,5 @@
 /**
- * Boards: a page of items against its own statements run bare, the rows of positions that a
+ * Boards: a page of items against one by statements that are not ours (board-bare.ts), the rows of positions that a
  * move writes, and lists of a workspace of a million items against those of one of ten thousand.
  */
 import postgres from 'postgres'
@@ -7,10 +7,11 @@ import { perform, performForAnswer } from '../src/core/app/perform.ts'
 import { itemOperations } from '../src/core/contract/items/operations.ts'
 import { bucketOperations } from '../src/core/contract/structure/operations.ts'
 import { postgresOptions } from '../src/core/kernel/database/address.ts'
+import { compareSizes } from './bare-client.ts'
 import { openBarePool } from './bare-pool.ts'
+import { readItems } from './board-bare.ts'
 import { type Boards, fillBoards } from './board-filler.ts'
 import { type Ground, layGround } from './ground.ts'
-import { recorded } from './recording.ts'
 import { anyOf } from './requests.ts'
 import { compare, elapsedMs, median } from './rounds.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
@@ -18,7 +19,7 @@ import { ceilingLine, type Line, ratioLine } from './table.ts'
 const board = { boards: 1, buckets: 20, itemsEach: 10_000 }
 /** BENCH_BOARDS makes it smaller, to try the benchmark itself. */
 const millions = { boards: Number(process.env['BENCH_BOARDS'] ?? 100), buckets: 20, itemsEach: 10_000 }
-const rounds = 7
+const rounds = 25
 const pagesARound = 100
 const moves = 101
 
@@ -45,30 +46,29 @@ const page = ({ installation, actor }: Ground, query: Query) =>
   perform(installation, itemOperations.listItems, actor, { query: asSent(query) })
 const asSent = (query: Query) => Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]))
 
-const manyPages = (ground: Ground, query: Query) => () =>
-  elapsedMs(async () => {
-    for (let read = 0; read < pagesARound; read += 1) await page(ground, query)
-  })
+const oneByOne = async (read: () => Promise<unknown>) => {
+  for (let done = 0; done < pagesARound; done += 1) await read()
+}
+const manyPages = (ground: Ground, query: Query) => () => elapsedMs(() => oneByOne(() => page(ground, query)))
 
-/** Pages of a bucket and of the container, one after another: what rules, schemas and cursors add to the statements. */
+/** Pages of a bucket and of the container, one after another: what rules, schemas and cursors add to statements that are not ours. */
 async function pages(ground: Ground, { collections: [only] }: Boards): Promise<Line[]> {
-  const { installation, actor } = ground
-  const bare = openBarePool(installation.address, 1)
+  const bare = openBarePool(ground.installation.address, 1)
   const lines: Line[] = []
-  const queries: [string, Query][] = [
-    ['bucket', { bucket_id: only!.buckets[3]!, size: 50 }],
-    ['container', { container_id: only!.id, size: 50 }],
-  ]
-  for (const [of, query] of queries) {
-    const statements = await recorded(installation, (recording) =>
-      perform(recording, itemOperations.listItems, actor, { query: asSent(query) }),
-    )
-    const bareRound = () =>
-      elapsedMs(async () => {
-        for (let read = 0; read < pagesARound; read += 1) await bare.run(statements)
-      })
+  const queries = [
+    ['bucket', only!.buckets[3]!],
+    ['container', only!.id],
+  ] as const
+  for (const [of, id] of queries) {
+    const query = { [`${of}_id`]: id, size: 50 }
+    const bareRead = () => bare.lend((client) => readItems(client, ground.actor, of, id))
+    compareSizes(of, (await page(ground, query)).body, await bareRead())
+    const bareRound = () => elapsedMs(() => oneByOne(bareRead))
     // Warms up: the figures are for a daemon that has served for a while, not for the JavaScript compiler.
-    for (let round = 0; round < 30; round += 1) await manyPages(ground, query)()
+    for (let round = 0; round < 30; round += 1) {
+      await manyPages(ground, query)()
+      await bareRound()
+    }
     const compared = await compare(manyPages(ground, query), bareRound, rounds)
     const what = `board: ${pagesARound} × a page of 50 of a ${of}, ${board.itemsEach} items in ${board.buckets} buckets`
     lines.push(ratioLine(what, { ...compared, unit: 'ms' }, 'at most', 1.4))

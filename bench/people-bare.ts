@@ -5,36 +5,7 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type postgres from 'postgres'
-
-export interface BareCaller {
-  readonly tenantId: string
-  readonly accountId: string
-}
-
-type Row = Record<string, unknown>
-type Send = (text: string, ...values: unknown[]) => Promise<Row[]>
-
-interface Bare {
-  readonly send: Send
-  readonly caller: BareCaller
-}
-
-/** `execute` sends at once; the driver would wait until somebody awaits the answer. */
-const sender =
-  (client: postgres.Sql): Send =>
-  (text, ...values) =>
-    client.unsafe(text, values as never[], { prepare: true }).execute() as never
-
-/** The transaction of a read is one packet. */
-async function reading<T>(client: postgres.Sql, caller: BareCaller, read: (bare: Bare) => Promise<T>): Promise<string> {
-  const begun = client.unsafe(opening('only', caller)).simple().execute()
-  const rows = read({ send: sender(client), caller })
-  const [, answer] = await Promise.all([begun, rows, client.unsafe('commit').simple().execute()])
-  return JSON.stringify(answer)
-}
-
-const opening = (mode: 'only' | 'write', { tenantId }: BareCaller) =>
-  `begin read ${mode}; set local role svc_tenant; set local app.tenant_id = '${tenantId}'`
+import { type Bare, type BareCaller, changing, page, type Row, reading } from './bare-client.ts'
 
 const iso = (moment: string) =>
   `case when ${moment} is not null then to_json(date_trunc('milliseconds', ${moment}))->>0 end`
@@ -103,35 +74,6 @@ export const readNotifications = (client: postgres.Sql, caller: BareCaller): Pro
     )
     return { ...page(rows, 'id'), unread_count: (await unread)[0]?.['unread'] }
   })
-
-/** The cursor of a page is a text of the length of ours, and not sealed. */
-const page = (rows: readonly Row[], key: string) => ({
-  data: rows.slice(0, 50),
-  next_cursor: rows.length > 50 ? Buffer.from(JSON.stringify([rows[49]?.[key]])).toString('base64url') : null,
-})
-
-/** `ask` in the packet that begins, `write` in the one that commits. `beside`: what has to be done before the commit. */
-async function changing<Asked, Answer>(
-  client: postgres.Sql,
-  caller: BareCaller,
-  act: {
-    readonly as?: string
-    ask(bare: Bare): Promise<Asked>
-    write(bare: Bare, asked: Asked): Promise<Answer>
-    beside?(): Promise<unknown>
-  },
-): Promise<string> {
-  const bare = { send: sender(client), caller }
-  const begun = client
-    .unsafe(act.as ?? opening('write', caller))
-    .simple()
-    .execute()
-  const [, asked] = await Promise.all([begun, act.ask(bare)])
-  const written = act.write(bare, asked)
-  if (act.beside) await Promise.all([written, act.beside()])
-  const [answer] = await Promise.all([written, client.unsafe('commit').simple().execute()])
-  return JSON.stringify(answer)
-}
 
 /** What a change leaves: its entry in the trail, its event, and what the webhooks get. */
 function evidence({ send, caller }: Bare, action: string, subject: { kind: string; id: string }, data: Row): void {

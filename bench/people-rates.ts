@@ -16,9 +16,9 @@ import type { Operation } from '../src/core/contract/operation.ts'
 import { postgresOptions } from '../src/core/kernel/database/address.ts'
 import { type AccountActor, anyone } from '../src/core/kernel/values/actor.ts'
 import { mintToken } from '../src/core/kernel/values/token.ts'
+import { type BareCaller, compareSizes } from './bare-client.ts'
 import { type BarePool, openBarePool } from './bare-pool.ts'
 import type { Ground } from './ground.ts'
-import type { BareCaller } from './people-bare.ts'
 import * as bare from './people-bare.ts'
 import type { Crowd } from './people-filler.ts'
 import { startDaemon } from './processes.ts'
@@ -82,12 +82,6 @@ export async function readsOfPeople(ground: Ground, crowd: Crowd): Promise<Line[
   }
   await pool.close()
   return lines
-}
-
-/** Throws unless both sides answer with about as much. */
-function compareSizes(what: string, ours: string | undefined, theirs: string): void {
-  const ratio = (ours ?? '').length / theirs.length
-  if (ratio > 1.15 || ratio < 0.85) throw new Error(`${what}: ${ours} stands against ${theirs}`)
 }
 
 const rateOf = (call: (n: number) => Promise<unknown>) => async () => {

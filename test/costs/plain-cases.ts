@@ -1,7 +1,8 @@
-/** The plain case of each operation on boards: a request that does what the operation is for. */
+/** The plain case of operations, each of those on boards among them: a request that does what the operation is for. */
 import { randomUUID } from 'node:crypto'
 import type { Desk } from '../items/desk.ts'
 import { indexed } from '../search/indexing.ts'
+import { people } from './people-cases.ts'
 
 export interface PlainCase {
   /** Prepares what the call needs through another daemon, and answers `METHOD /path` and the body. */
@@ -18,6 +19,7 @@ export function plainCases(desk: Desk): Readonly<Record<string, PlainCase>> {
     ...containers(desk),
     ...comments(desk),
     ...templates(desk),
+    ...people(desk),
   }
 }
 

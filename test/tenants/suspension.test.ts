@@ -182,6 +182,24 @@ test('what an operator has under way when his own workspace is suspended does no
   await own.oracle`delete from operator where account_id = ${owner.accountId}`
 })
 
+test('a refresh under way when its workspace is suspended brings no pair, and its token stays good', async () => {
+  const { tenantId, session } = await joinedWorkspace(own)
+  const refresh = () => who.as().call(operations.refreshSession, { body: { refresh_token: session.refresh_token } })
+  let refreshed: Promise<unknown> | undefined
+  await own.oracle.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7301, hashtext(${tenantId}))`
+    await tx`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${tenantId}`
+    refreshed = refresh().catch((error: unknown) => error)
+    await expect.poll(waiting).toBe(1)
+  })
+  expect(await refreshed).toMatchObject({ code: 'tenant_suspended', status: 403 })
+  const pairs = () => own.oracle`select 1 from credential where tenant_id = ${tenantId} and kind = 'REFRESH'`
+  expect(await pairs()).toHaveLength(1)
+  await who.api.call(resumeTenant, { tenantId })
+  await refresh()
+  expect(await pairs()).toHaveLength(2)
+})
+
 test('of two operators who suspend their own workspace at once both are done with it', async () => {
   const { tenantId, ...owner } = await joinedWorkspace(own)
   const { token } = await plantToken(own, { tenantId, ...owner }, { scopes: ['admin:tenants'] })

@@ -10,6 +10,7 @@
 
 import { Problem, refuse } from '../../contract/problem.ts'
 import { lockClasses } from '../database/lock-classes.ts'
+import type { Part } from '../database/statement.ts'
 import type { Tx } from '../database/transaction.ts'
 import { type GateAccess, type GateRow, lockGateShared, refuseBehindGate } from './gate.ts'
 
@@ -20,6 +21,10 @@ export const closeWorkspace = (tx: Tx, tenantId: string) =>
 /** Takes the workspace's lock shared, as its people's changes do; closing the workspace waits for the commit. */
 export const holdOpen = (tx: Tx, tenantId: string) =>
   tx`select pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
+
+/** The locks of a change, in their order: the gate's and the workspace's, whose id is the text `tenantId`. */
+export const admissionLocks = (tx: Tx, tenantId: Part): Part => tx.part`
+  pg_advisory_xact_lock_shared(${lockClasses.gate}, 0), pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
 
 /**
  * Waits for the workspace's changes under way that may have found no webhook; those that begin later wait, and find it.
@@ -85,9 +90,7 @@ function hold(tx: Tx, { workspace, gateAccess, keepsWebhooksOut }: Admission): P
   const webhooks = keepsWebhooksOut
     ? tx.part`, pg_advisory_xact_lock_shared(${lockClasses.newWebhook}, hashtext(${workspace}))`
     : tx.part``
-  return tx`
-    select pg_advisory_xact_lock_shared(${lockClasses.gate}, 0),
-           pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${workspace})) ${webhooks}`
+  return tx`select ${admissionLocks(tx, tx.part`${workspace}`)} ${webhooks}`
 }
 
 async function look(tx: Tx, { workspace, gateAccess }: Admission): Promise<void> {
@@ -97,15 +100,25 @@ async function look(tx: Tx, { workspace, gateAccess }: Admission): Promise<void>
           AdmissionRow[]
         >`select null as state, false as is_restoring, gated_at is not null as is_gated, epoch from installation`
       : await tx<AdmissionRow[]>`
-          select t.state, t.restoring_at is not null as is_restoring, i.gated_at is not null as is_gated, i.epoch
+          select ${admissionColumns(tx)}, i.gated_at is not null as is_gated, i.epoch
           from installation i left join tenant t on t.id = ${workspace}`
   if (gateAccess) refuseBehindGate(gateAccess, row)
-  if (workspace === undefined) return
+  if (workspace !== undefined) refuseUnlessAdmitting(row)
+}
+
+/** What a workspace admits, of the tenant `t`: for a statement behind the workspace's lock. */
+export const admissionColumns = (tx: Tx): Part => tx.part`t.state, t.restoring_at is not null as is_restoring`
+
+/** A row with `admissionColumns`; null: there is no such workspace. */
+export interface Admitting {
+  readonly state: string | null
+  readonly is_restoring: boolean
+}
+
+/** Refuses tenant_suspended, workspace.restoring. */
+export function refuseUnlessAdmitting(row: Admitting | undefined): void {
   if (row?.state !== 'ACTIVE') refuse('tenant_suspended')
   if (row.is_restoring) refuseRestoring()
 }
 
-interface AdmissionRow extends GateRow {
-  readonly state: string | null
-  readonly is_restoring: boolean
-}
+interface AdmissionRow extends GateRow, Admitting {}

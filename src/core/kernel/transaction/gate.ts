@@ -79,9 +79,8 @@ export function isServedWhileGated({ caller }: Needs, actor: Pick<AccountActor, 
 export const gateAccessOf = (actor: Actor): GateAccess | undefined =>
   isAccount(actor) ? { isServed: actor.isOperator, epoch: actor.epoch } : undefined
 
-/** Whether the gate is closed. It stays as it is until the commit. Asks at the call, as `lockGateShared` does. */
-export async function lookAtGate(tx: Tx): Promise<boolean> {
-  void lockGateShared(tx)
+/** Whether the gate is closed, for a transaction that holds its lock: it stays as it is until the commit. */
+export async function isGateClosed(tx: Tx): Promise<boolean> {
   const [gated] = await tx`select 1 from installation i where i.gated_at is not null`
   return gated !== undefined
 }

@@ -85,7 +85,7 @@ export const withinPage = ({ tx }: Ctx, rows: Part, { order, bytes }: { order: P
   order by ${order}`
 
 /** A shorter text is not measured: as JSON it may be six times as long, which is still little. */
-const shortText = 100
+const shortText = 250
 
 /** About how many bytes a value has as JSON; exact for long texts, which make a row large. */
 function bytesOf(value: unknown): number {

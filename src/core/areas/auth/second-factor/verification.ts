@@ -58,9 +58,18 @@ export async function refusalOfFactor(
   given: Given,
   purpose: CountedPurpose,
 ): Promise<Problem | undefined> {
+  return refusalByFactor(ctx, holder, await findFactor(ctx, holder, 'in force'), { given, purpose })
+}
+
+/** The same for a factor that was found behind the account's lock. */
+export async function refusalByFactor(
+  ctx: Ctx,
+  holder: Holder,
+  factor: FactorRow | undefined,
+  { given, purpose }: { readonly given: Given; readonly purpose: CountedPurpose },
+): Promise<Problem | undefined> {
   if (given.totp !== undefined && given.recovery_code !== undefined)
     refuseMember('/recovery_code', 'member.conflicts', { with: ['totp'] })
-  const factor = await findFactor(ctx, holder, 'in force')
   if (!factor) return undefined
   if (given.totp === undefined && given.recovery_code === undefined) return new Problem('auth.second_factor_required')
   const seconds = await secondsLocked(ctx, holder, purpose)

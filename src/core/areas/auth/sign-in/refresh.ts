@@ -17,9 +17,14 @@ import type { sessionOperations as ops, Session } from '../../../contract/auth/o
 import type { Received } from '../../../contract/operation.ts'
 import { Problem, refuse } from '../../../contract/problem.ts'
 import type { SignInValues } from '../../../contract/settings/defaults.ts'
-import { admitted } from '../../../kernel/transaction/admission.ts'
+import {
+  type Admitting,
+  admissionColumns,
+  admissionLocks,
+  refuseUnlessAdmitting,
+} from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { lookAtGate, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
+import { isGateClosed, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
 import { together } from '../../../kernel/transaction/together.ts'
 import { hashToken, isTokenShaped } from '../../../kernel/values/token.ts'
 import { hasRole } from '../../access/held-role.ts'
@@ -29,7 +34,7 @@ import { issueTokens, revokeSession } from './session.ts'
 const mostFurtherPairs = 1
 const backwardSeconds = 5
 
-interface RefreshRow {
+interface RefreshRow extends Admitting {
   readonly tenant_id: string
   readonly account_id: string
   readonly session_id: string
@@ -51,25 +56,28 @@ export async function refreshSession(
   if (!isTokenShaped(body.refresh_token, 'refresh')) refuse('auth.unauthenticated')
   const hash = hashToken(body.refresh_token)
   const asked = readSettings(ctx)
-  const gate = lookAtGate(ctx.tx) // locked before the rows: an admission locks in this order too
-  holdSessionOf(ctx, hash)
-  const [{ signIn: bounds }, isGated, found] = await together(asked, gate, findToken(ctx, hash))
-  if (!found) refuse('auth.unauthenticated')
-  if (isGated) await refuseWhileGated(ctx.tx, found.account_id)
-
-  return ctx.inWorkspace(found.tenant_id, () =>
-    admitted(ctx.tx, { workspace: found.tenant_id }, async () => {
-      const end = endOf(found, bounds)
-      if (end !== undefined) {
-        await revokeSession(ctx, found.tenant_id, found.session_id, end)
-        // Returned, not thrown: the revocation must be committed.
-        return new Problem('auth.unauthenticated')
-      }
-      if (!found.is_used) return renew(ctx, found, bounds)
-      if (found.further_pairs >= mostFurtherPairs) refuse('auth.unauthenticated')
-      return issueFurther(ctx, found, bounds)
-    }),
+  const held = holdSessionOf(ctx, hash)
+  const [{ signIn: bounds }, isHeld, isGated, found] = await together(
+    asked,
+    held,
+    isGateClosed(ctx.tx),
+    findToken(ctx, hash),
   )
+  if (!isHeld || !found) refuse('auth.unauthenticated')
+  if (isGated) await refuseWhileGated(ctx.tx, found.account_id)
+  refuseUnlessAdmitting(found)
+
+  return ctx.inWorkspace(found.tenant_id, async () => {
+    const end = endOf(found, bounds)
+    if (end !== undefined) {
+      await revokeSession(ctx, found.tenant_id, found.session_id, end)
+      // Returned, not thrown: the revocation must be committed.
+      return new Problem('auth.unauthenticated')
+    }
+    if (!found.is_used) return renew(ctx, found, bounds)
+    if (found.further_pairs >= mostFurtherPairs) refuse('auth.unauthenticated')
+    return issueFurther(ctx, found, bounds)
+  })
 }
 
 async function findToken({ tx, config }: Ctx, hash: Buffer): Promise<RefreshRow | undefined> {
@@ -77,8 +85,9 @@ async function findToken({ tx, config }: Ctx, hash: Buffer): Promise<RefreshRow 
     select c.tenant_id, c.account_id, c.session_id, c.used_at is not null as is_used, s.further_pairs, s.created_at,
            coalesce(c.used_at = s.rotated_at and s.rotated_at > now() - make_interval(secs => ${config.sessionGraceSeconds})
                     and s.rotated_at <= now() + make_interval(secs => ${backwardSeconds}), false) as is_in_grace,
-           s.last_used_at, now() as asked_at
+           s.last_used_at, now() as asked_at, ${admissionColumns(tx)}
     from credential c
+    join tenant t on t.id = c.tenant_id
     join session s on s.tenant_id = c.tenant_id and s.id = c.session_id and s.revoked_at is null
     join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
     where c.hash = ${hash} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now() and ${hasRole(tx)}
@@ -96,40 +105,36 @@ function endOf(row: RefreshRow, bounds: SignInValues): string | undefined {
   return isIdle || isOld ? 'bound_reached' : undefined
 }
 
-/** The newest token is traded: its generation is used up, and the access tokens of before end. */
-async function renew(ctx: Ctx, row: RefreshRow, bounds: SignInValues): Promise<Session> {
+/** The newest token is traded: its generation is used up, and the access tokens of before end. The commit takes all of it along. */
+function renew(ctx: Ctx, row: RefreshRow, bounds: SignInValues): Session {
   const { tenant_id: tenantId, session_id: id } = row
   const { tx } = ctx
-  const [, , , tokens] = await Promise.all([
-    tx`update credential set used_at = now() where tenant_id = ${tenantId} and session_id = ${id} and kind = 'REFRESH' and used_at is null`,
-    tx`update credential set revoked_at = now() where tenant_id = ${tenantId} and session_id = ${id} and kind = 'SESSION' and revoked_at is null`,
-    tx`
-      update session set last_used_at = now(), rotated_at = now(), further_pairs = 0 where tenant_id = ${tenantId} and id = ${id}`,
-    pairOf(ctx, row, bounds),
-  ])
-  return tokens
+  void tx`update credential set used_at = now() where tenant_id = ${tenantId} and session_id = ${id} and kind = 'REFRESH' and used_at is null`
+  void tx`update credential set revoked_at = now() where tenant_id = ${tenantId} and session_id = ${id} and kind = 'SESSION' and revoked_at is null`
+  void tx`
+    update session set last_used_at = now(), rotated_at = now(), further_pairs = 0 where tenant_id = ${tenantId} and id = ${id}`
+  return pairOf(ctx, row, bounds)
 }
 
 /** A further pair beside the one that the same token has brought already, which may have arrived. */
-async function issueFurther(ctx: Ctx, row: RefreshRow, bounds: SignInValues): Promise<Session> {
+function issueFurther(ctx: Ctx, row: RefreshRow, bounds: SignInValues): Session {
   const { tenant_id: tenantId, session_id: id } = row
-  const [, tokens] = await Promise.all([
-    ctx.tx`
-      update session set last_used_at = now(), further_pairs = further_pairs + 1 where tenant_id = ${tenantId} and id = ${id}`,
-    pairOf(ctx, row, bounds),
-  ])
-  return tokens
+  void ctx.tx`
+    update session set last_used_at = now(), further_pairs = further_pairs + 1 where tenant_id = ${tenantId} and id = ${id}`
+  return pairOf(ctx, row, bounds)
 }
 
-const pairOf = (ctx: Ctx, row: RefreshRow, bounds: SignInValues): Promise<Session> =>
+const pairOf = (ctx: Ctx, row: RefreshRow, bounds: SignInValues): Session =>
   issueTokens(ctx, row.tenant_id, row.account_id, { id: row.session_id, createdAt: Date.parse(row.created_at) }, bounds)
 
 /**
- * Takes the locks of a refresh in the same order as the end of credentials (ending.ts): account, session, then the
- * token.
+ * Takes the locks of a refresh in the same order as other changes and the end of credentials (ending.ts): gate, workspace,
+ * account, session, then the token. Answers whether there is such a token; without one nothing is locked.
  */
-function holdSessionOf({ tx }: Ctx, hash: Buffer): void {
+async function holdSessionOf({ tx }: Ctx, hash: Buffer): Promise<boolean> {
   const named = tx.part`c.hash = ${hash} and c.kind = 'REFRESH'`
+  const held = tx`select ${admissionLocks(tx, tx.part`c.tenant_id::text`)} from credential c where ${named}`
   void tx`select 1 from account a join credential c on a.tenant_id = c.tenant_id and a.id = c.account_id where ${named} for key share of a`
   void tx`select 1 from session s join credential c on s.tenant_id = c.tenant_id and s.id = c.session_id where ${named} for update of s`
+  return (await held).length > 0
 }

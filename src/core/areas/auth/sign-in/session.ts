@@ -27,19 +27,23 @@ export type CameBy =
   | { readonly way: Exclude<(typeof waysIn)[number], 'PROVIDER'> }
   | { readonly way: 'PROVIDER'; readonly providerId: string }
 
-/** Opens a session of an account in the workspace in force. */
-export async function startSession(ctx: Ctx, tenantId: string, accountId: string, by: CameBy): Promise<Session> {
+/** Opens a session of an account in the workspace in force. `bounds`, if the caller has asked for them. */
+export async function startSession(
+  ctx: Ctx,
+  tenantId: string,
+  accountId: string,
+  by: CameBy,
+  bounds?: SignInValues,
+): Promise<Session> {
   const id = newId()
-  const { signIn } = await readSettings(ctx)
+  const signIn = bounds ?? (await readSettings(ctx)).signIn
   const device = ctx.actor.kind === 'ANYONE' ? (ctx.actor.device ?? null) : null
   const providerId = by.way === 'PROVIDER' ? by.providerId : null
-  const [, tokens] = await Promise.all([
-    ctx.tx`
-      insert into session (tenant_id, id, account_id, device_family, way, provider_id)
-      values (${tenantId}, ${id}, ${accountId}, ${device}, ${by.way}, ${providerId})`,
-    issueTokens(ctx, tenantId, accountId, { id, createdAt: timeNow() }, signIn),
-    ctx.record('identity.session.started', { id, account_id: accountId }, { account_id: accountId }),
-  ])
+  void ctx.tx`
+    insert into session (tenant_id, id, account_id, device_family, way, provider_id)
+    values (${tenantId}, ${id}, ${accountId}, ${device}, ${by.way}, ${providerId})`
+  const tokens = issueTokens(ctx, tenantId, accountId, { id, createdAt: timeNow() }, signIn)
+  await ctx.record('identity.session.started', { id, account_id: accountId }, { account_id: accountId })
   return tokens
 }
 
@@ -62,14 +66,14 @@ export function tokenLives(
   return { access, refresh: Math.min(now + lives.sessionRefreshDays * 24 * 60 * minute, access + idle, end) }
 }
 
-/** Writes a pair of tokens of the session. */
-export async function issueTokens(
+/** Writes a pair of tokens of the session; the commit takes it along. */
+export function issueTokens(
   ctx: Ctx,
   tenantId: string,
   accountId: string,
   { id: sessionId, createdAt }: { readonly id: string; readonly createdAt: number },
   bounds: SignInValues,
-): Promise<Session> {
+): Session {
   const access = mintToken('session')
   const refresh = mintToken('refresh')
   const lives = tokenLives(ctx.config, bounds, timeNow(), createdAt)
@@ -96,7 +100,7 @@ export async function issueTokens(
       expires_at: refreshExpires,
     },
   ]
-  await ctx.tx`insert into credential ${ctx.tx.rows(rows, 'tenant_id', 'account_id', 'session_id', 'id', 'kind', 'hash', 'last4', 'scopes', 'expires_at')}`
+  void ctx.tx`insert into credential ${ctx.tx.rows(rows, 'tenant_id', 'account_id', 'session_id', 'id', 'kind', 'hash', 'last4', 'scopes', 'expires_at')}`
   return {
     session_id: sessionId,
     access_token: access.token,

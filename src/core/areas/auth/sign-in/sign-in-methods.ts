@@ -16,6 +16,7 @@ import type { SwitchName } from '../../../contract/settings/defaults.ts'
 import type { TenantState } from '../../../contract/tenants/operations.ts'
 import type { Role } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { accountSigningIn } from '../../access/addresses.ts'
@@ -120,9 +121,10 @@ interface SignInRow {
  * skips the rest of a statement whose workspace has no row, which made that answer a tenth faster.
  */
 export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise<SignInFacts> {
-  const switches = switchesOf(await readDecisions(ctx))
-  const [found] = await ctx.asInstallation(
-    () => ctx.tx<SignInRow[]>`
+  const [decisions, [found]] = await together(
+    readDecisions(ctx),
+    ctx.asInstallationOnce(
+      () => ctx.tx<SignInRow[]>`
       select t.id as tenant_id, t.slug = ${slug} as is_meant, t.state as workspace_state, o.until as opened_until, a.id as account_id, d.id as address_id, (d.id is null or d.confirmed_at is not null) as is_confirmed, a.state, a.password_hash, ${startServes(ctx.tx)} as start_serves,
              date_part('epoch', now() - coalesce(a.password_changed_at, a.created_at)) / 86400 as password_age_days,
              ${roleOnWorkspace(ctx.tx)} as role, ${hasRole(ctx.tx)} as has_role, r.account_id is not null as is_operator, now() as now
@@ -134,12 +136,14 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
       left join account_address d on d.tenant_id = t.id and d.held_fold = ${caseFold(email)}
       left join operator r on r.account_id = a.id
       where t.id = coalesce((select w.id from tenant w where w.slug = ${slug}), (select f.id from tenant f order by f.id limit 1))`,
+    ),
   )
+  const switches = switchesOf(decisions)
   const row = found?.is_meant ? found : undefined
   const tenantId = row?.tenant_id ?? newId()
   const subject = subjectOf(tenantId, email)
   const attempts = switches.password_lockout_attempts.value
-  const lockedSeconds = await ctx.asInstallation(() => secondsLocked(ctx, tenantId, subject, attempts))
+  const lockedSeconds = await ctx.asInstallationOnce(() => secondsLocked(ctx, tenantId, subject, attempts))
   const openedUntil = row?.opened_until ?? null
   const isKeptOut = openedUntil === null && switchAgainstPasswords(switches) !== undefined
   return {

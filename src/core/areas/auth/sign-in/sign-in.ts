@@ -14,18 +14,21 @@
 import type { sessionOperations as ops, Session } from '../../../contract/auth/operations.ts'
 import type { Received } from '../../../contract/operation.ts'
 import { Problem, refuse, refuseMember } from '../../../contract/problem.ts'
+import type { SignInValues } from '../../../contract/settings/defaults.ts'
 import { admitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { refuseWhileGated } from '../../../kernel/transaction/gate.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 import { type Actor, anyone } from '../../../kernel/values/actor.ts'
 import { holdsRole } from '../../access/held-role.ts'
+import { readSettings } from '../../settings/settings.ts'
 import { endProofs, ownNames } from '../password/change-password.ts'
 import { hasherFor } from '../password/hashing-lane.ts'
 import { hashNewPassword, writePassword } from '../password/new-password.ts'
 import { isPassword } from '../password/password.ts'
 import { startServes } from '../password/start-password.ts'
-import { type Given, refusalOfFactor } from '../second-factor/verification.ts'
+import { findFactor, type Given, refusalByFactor } from '../second-factor/verification.ts'
 import { asksForFactor, withChallenge } from './challenge.ts'
 import { startSession } from './session.ts'
 import { countFailure, forgetFailures, secondsLocked, takeTurn } from './sign-in-lock.ts'
@@ -95,7 +98,9 @@ export async function signIn(
   if (verdict.needsNewPassword) refuse('auth.password_expired', { because: verdict.needsNewPassword })
   const { accountId } = verdict
   const { tenantId } = verdict.facts
-  const outcome = await enter(ctx, verdict, body, () => startSession(ctx, tenantId, accountId, { way: 'PASSWORD' }))
+  const outcome = await enter(ctx, verdict, body, (bounds) =>
+    startSession(ctx, tenantId, accountId, { way: 'PASSWORD' }, bounds),
+  )
   return asksForFactor(outcome)
     ? ctx.inWorkspace(tenantId, () => withChallenge(ctx, { tenantId, accountId }, outcome))
     : outcome
@@ -105,13 +110,17 @@ export async function signIn(
  * The last checks of every sign-in with a password: the workspace admits the sign-in, the account is unchanged since
  * the password check, the second factor is right.
  */
-const enter = <T>(ctx: Ctx, verdict: Right, given: Given, work: () => Promise<T>): Promise<T | Problem> =>
+const enter = <T>(
+  ctx: Ctx,
+  verdict: Right,
+  given: Given,
+  work: (bounds: SignInValues) => Promise<T>,
+): Promise<T | Problem> =>
   ctx.inWorkspace(verdict.facts.tenantId, () =>
-    admitted(
-      ctx.tx,
-      { workspace: verdict.facts.tenantId },
-      async () => (await stillProved(ctx, verdict, given)) ?? work(),
-    ),
+    admitted(ctx.tx, { workspace: verdict.facts.tenantId }, async () => {
+      const [refusal, { signIn: bounds }] = await together(stillProved(ctx, verdict, given), readSettings(ctx))
+      return refusal ?? work(bounds)
+    }),
   )
 
 type Right = Extract<Proved, { is: 'right' }>
@@ -124,18 +133,25 @@ async function askVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
   if (proved.is === 'refused') throw proved.problem
   const { tenantId, subject, switches } = proved.facts
   const attempts = switches.password_lockout_attempts.value
-  if (attempts > 0) {
-    await takeTurn(ctx, tenantId, subject)
-    const seconds = await secondsLocked(ctx, tenantId, subject, attempts)
-    if (seconds > 0) throw locked(seconds)
-  }
-  if (proved.is === 'wrong') {
+  const isRight = proved.is === 'right'
+  await together(
+    refuseWhileLocked(ctx, proved.facts, attempts),
+    isRight ? refuseWhileGated(ctx.tx, proved.accountId) : undefined,
+  )
+  if (!isRight) {
     if (attempts > 0) await recordFailure(ctx, proved.facts, attempts)
     return new Problem('auth.sign_in_failed')
   }
-  await refuseWhileGated(ctx.tx, proved.accountId)
-  if (attempts > 0) await forgetFailures(ctx, tenantId, subject)
+  if (attempts > 0) void forgetFailures(ctx, tenantId, subject)
   return proved
+}
+
+/** Waits for the address's turn. Refuses auth.sign_in_locked. */
+async function refuseWhileLocked(ctx: Ctx, { tenantId, subject }: SignInFacts, attempts: number): Promise<void> {
+  if (attempts === 0) return
+  void takeTurn(ctx, tenantId, subject)
+  const seconds = await secondsLocked(ctx, tenantId, subject, attempts)
+  if (seconds > 0) throw locked(seconds)
 }
 
 async function recordFailure(ctx: Ctx, facts: SignInFacts, attempts: number): Promise<void> {
@@ -162,15 +178,16 @@ async function stillProved(
   { facts: { tenantId }, accountId, passwordHash }: Right,
   given: Given,
 ): Promise<Problem | undefined> {
-  const [[row], isHere] = await Promise.all([
+  const [[row], isHere, factor] = await together(
     ctx.tx<StandingRow[]>`
       select a.password_hash, a.state, ${startServes(ctx.tx)} as "startServes" from account a
       where a.tenant_id = ${tenantId} and a.id = ${accountId} for update`,
     holdsRole(ctx, tenantId, accountId),
-  ])
+    findFactor(ctx, { tenantId, accountId }, 'in force'),
+  )
   if (row?.password_hash !== passwordHash || !canSignIn(row) || row.startServes === false || !isHere)
     refuse('auth.sign_in_failed')
-  return refusalOfFactor(ctx, { tenantId, accountId }, given, 'SECOND_FACTOR')
+  return refusalByFactor(ctx, { tenantId, accountId }, factor, { given, purpose: 'SECOND_FACTOR' })
 }
 
 interface StandingRow extends Pick<SignInAccount, 'state' | 'startServes'> {
@@ -222,12 +239,12 @@ export async function signInWithNewPassword(
   if (newHash === null) throw new Error('a right password without a new hash')
   const { accountId } = verdict
   const { tenantId } = verdict.facts
-  return enter(ctx, verdict, body, async () => {
+  return enter(ctx, verdict, body, async (bounds) => {
     await writePassword(ctx, tenantId, accountId, newHash)
     await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
     await ctx.record('identity.account.password_changed', { id: accountId })
     if (verdict.needsNewPassword === 'START') await activate(ctx, tenantId, accountId)
-    return startSession(ctx, tenantId, accountId, { way: 'PASSWORD' })
+    return startSession(ctx, tenantId, accountId, { way: 'PASSWORD' }, bounds)
   })
 }
 
