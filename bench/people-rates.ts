@@ -14,6 +14,7 @@ import { accountOperations } from '../src/core/contract/identity/accounts.ts'
 import { notificationOperations } from '../src/core/contract/notifications/operations.ts'
 import type { Operation } from '../src/core/contract/operation.ts'
 import { postgresOptions } from '../src/core/kernel/database/address.ts'
+import { firstId } from '../src/core/kernel/transaction/page.ts'
 import { type AccountActor, anyone } from '../src/core/kernel/values/actor.ts'
 import { mintToken } from '../src/core/kernel/values/token.ts'
 import { type BareCaller, compareSizes } from './bare-client.ts'
@@ -116,7 +117,7 @@ interface Change<Changed> {
 export async function changesOfPeople(ground: Ground, crowd: Crowd): Promise<Line[]> {
   const sql = postgres({ ...postgresOptions(ground.superuser), max: 1, onnotice: () => undefined })
   const pool = openBarePool(ground.installation.address, 1)
-  const accounts = untouched(sql, ground.tenantId)
+  const accounts = untouched(sql, ground.tenantId, crowd)
   const ledger = await open(join(ground.dataDir, 'bare-lines'), 'a')
   try {
     return [
@@ -154,16 +155,16 @@ async function rateOfChange<Changed>(
 
 type Accounts = (count: number) => Promise<string[]>
 
-/** Accounts that nothing was done to yet. */
-function untouched(sql: postgres.Sql, tenantId: string): Accounts {
-  let taken = 0
+/** Accounts that nothing was done to yet; not the one that others are compared with. */
+function untouched(sql: postgres.Sql, tenantId: string, { somebody }: Crowd): Accounts {
+  let last = firstId
   return async (count) => {
     const rows = await sql<{ id: string }[]>`
       select a.id from account a
       where a.tenant_id = ${tenantId} and a.kind = 'PERSON' and a.state = 'ACTIVE' and a.email like '%@crowd.example'
-        and a.group_ids = '{}' order by a.id offset ${taken} limit ${count}`
-    taken += count
+        and a.group_ids = '{}' and a.id > ${last} and a.id <> ${somebody.id} order by a.id limit ${count}`
     if (rows.length < count) throw new Error('there are too few accounts: BENCH_ACCOUNTS is too small')
+    last = rows.at(-1)?.id ?? last
     return rows.map(({ id }) => id)
   }
 }

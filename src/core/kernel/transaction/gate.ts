@@ -79,12 +79,6 @@ export function isServedWhileGated({ caller }: Needs, actor: Pick<AccountActor, 
 export const gateAccessOf = (actor: Actor): GateAccess | undefined =>
   isAccount(actor) ? { isServed: actor.isOperator, epoch: actor.epoch } : undefined
 
-/** Whether the gate is closed, for a transaction that holds its lock: it stays as it is until the commit. */
-export async function isGateClosed(tx: Tx): Promise<boolean> {
-  const [gated] = await tx`select 1 from installation i where i.gated_at is not null`
-  return gated !== undefined
-}
-
 /**
  * Refuses installation.recovering for an account that is no operator, while the gate is closed: for calls that come
  * before a token. The gate stays unchanged until the commit.

@@ -24,7 +24,7 @@ import {
   refuseUnlessAdmitting,
 } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { isGateClosed, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
+import { refuseWhileGated } from '../../../kernel/transaction/gate.ts'
 import { together } from '../../../kernel/transaction/together.ts'
 import { hashToken, isTokenShaped } from '../../../kernel/values/token.ts'
 import { hasRole } from '../../access/held-role.ts'
@@ -46,6 +46,7 @@ interface RefreshRow extends Admitting {
   readonly last_used_at: string
   /** By the database's clock, like the others. */
   readonly asked_at: string
+  readonly is_gated: boolean
 }
 
 /** Refuses auth.unauthenticated, installation.recovering, tenant_suspended. */
@@ -57,14 +58,9 @@ export async function refreshSession(
   const hash = hashToken(body.refresh_token)
   const asked = readSettings(ctx)
   const held = holdSessionOf(ctx, hash)
-  const [{ signIn: bounds }, isHeld, isGated, found] = await together(
-    asked,
-    held,
-    isGateClosed(ctx.tx),
-    findToken(ctx, hash),
-  )
+  const [{ signIn: bounds }, isHeld, found] = await together(asked, held, findToken(ctx, hash))
   if (!isHeld || !found) refuse('auth.unauthenticated')
-  if (isGated) await refuseWhileGated(ctx.tx, found.account_id)
+  if (found.is_gated) await refuseWhileGated(ctx.tx, found.account_id)
   refuseUnlessAdmitting(found)
 
   return ctx.inWorkspace(found.tenant_id, async () => {
@@ -85,7 +81,8 @@ async function findToken({ tx, config }: Ctx, hash: Buffer): Promise<RefreshRow 
     select c.tenant_id, c.account_id, c.session_id, c.used_at is not null as is_used, s.further_pairs, s.created_at,
            coalesce(c.used_at = s.rotated_at and s.rotated_at > now() - make_interval(secs => ${config.sessionGraceSeconds})
                     and s.rotated_at <= now() + make_interval(secs => ${backwardSeconds}), false) as is_in_grace,
-           s.last_used_at, now() as asked_at, ${admissionColumns(tx)}
+           s.last_used_at, now() as asked_at, ${admissionColumns(tx)},
+           (select i.gated_at is not null from installation i) as is_gated
     from credential c
     join tenant t on t.id = c.tenant_id
     join session s on s.tenant_id = c.tenant_id and s.id = c.session_id and s.revoked_at is null
@@ -107,12 +104,14 @@ function endOf(row: RefreshRow, bounds: SignInValues): string | undefined {
 
 /** The newest token is traded: its generation is used up, and the access tokens of before end. The commit takes all of it along. */
 function renew(ctx: Ctx, row: RefreshRow, bounds: SignInValues): Session {
-  const { tenant_id: tenantId, session_id: id } = row
+  const { tenant_id: tenantId, session_id: id, asked_at: now } = row
   const { tx } = ctx
-  void tx`update credential set used_at = now() where tenant_id = ${tenantId} and session_id = ${id} and kind = 'REFRESH' and used_at is null`
-  void tx`update credential set revoked_at = now() where tenant_id = ${tenantId} and session_id = ${id} and kind = 'SESSION' and revoked_at is null`
   void tx`
-    update session set last_used_at = now(), rotated_at = now(), further_pairs = 0 where tenant_id = ${tenantId} and id = ${id}`
+    update credential set
+      used_at = case kind when 'REFRESH' then ${now}::timestamptz end, revoked_at = case kind when 'SESSION' then ${now}::timestamptz end
+    where tenant_id = ${tenantId} and session_id = ${id} and used_at is null and revoked_at is null`
+  void tx`
+    update session set last_used_at = now(), rotated_at = ${now}, further_pairs = 0 where tenant_id = ${tenantId} and id = ${id}`
   return pairOf(ctx, row, bounds)
 }
 
@@ -134,7 +133,10 @@ const pairOf = (ctx: Ctx, row: RefreshRow, bounds: SignInValues): Session =>
 async function holdSessionOf({ tx }: Ctx, hash: Buffer): Promise<boolean> {
   const named = tx.part`c.hash = ${hash} and c.kind = 'REFRESH'`
   const held = tx`select ${admissionLocks(tx, tx.part`c.tenant_id::text`)} from credential c where ${named}`
-  void tx`select 1 from account a join credential c on a.tenant_id = c.tenant_id and a.id = c.account_id where ${named} for key share of a`
-  void tx`select 1 from session s join credential c on s.tenant_id = c.tenant_id and s.id = c.session_id where ${named} for update of s`
+  void tx`
+    select 1 from credential c
+    join account a on a.tenant_id = c.tenant_id and a.id = c.account_id
+    join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
+    where ${named} for key share of a for update of s`
   return (await held).length > 0
 }
