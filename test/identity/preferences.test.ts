@@ -70,8 +70,9 @@ describe('the own preferences', () => {
     expect(entry).toEqual({ action: 'account.preferences_changed', params: { changed: ['locale'] } })
   })
 
-  test('refuse what is unknown, too large, too deep, or a name that is cleared', async () => {
+  test('refuse what is unknown, too large, too deep, a number that would change, or a name that is cleared', async () => {
     const deep = { a: { b: { c: { d: { e: {} } } } } }
+    const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
     for (const [body, pointer] of [
       [{ locale: 'xx-nowhere' }, '/locale'],
       [{ time_zone: 'Mars/Olympus' }, '/time_zone'],
@@ -80,12 +81,14 @@ describe('the own preferences', () => {
       [{ client: deep }, '/client'],
       [{ client: { text: 'x'.repeat(16 * 1024) } }, '/client'],
       [{ client: [1] }, '/client'],
+      [{ client: { a: [1, rawJSON('-87914156701391936')] } }, '/client/a/1'],
+      [{ client: { a: {}, b: rawJSON('1e400') } }, '/client/b'],
       [{ email: 'x@y.example' }, '/email'],
     ] as const) {
       const { status, json } = await change(body)
       expect([body, status, json.errors?.[0]?.pointer]).toEqual([body, 422, pointer])
     }
-    expect((await change({ client: { a: { b: { c: { d: 1 } } } } })).status).toBe(200)
+    expect((await change({ client: { a: { b: { c: { d: 1 } } }, most: 2 ** 53 - 1, least: 1e-300 } })).status).toBe(200)
   })
 })
 

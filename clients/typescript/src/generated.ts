@@ -2293,7 +2293,7 @@ export type AccountPreferencesUpdate = {
   readonly time_zone?: string | null
   /** The first day of a week; null: the installation's. */
   readonly week_start?: "MONDAY" | "SATURDAY" | "SUNDAY" | null
-  /** What a front end keeps, which alone knows what it means: at most 16 KiB of JSON and 5 levels. */
+  /** What a front end keeps, which alone knows what it means: at most 16 KiB of JSON and 5 levels, and no integer beyond 2^53. */
   readonly client?: Readonly<Record<string, unknown>> | null
 }
 

@@ -21,11 +21,28 @@ function measured(value: unknown): { readonly bytes: number; readonly depth: num
   }
 }
 
+/** Where the first number is that would not come back as it was sent: an integer beyond 2^53, or more than a double holds. */
+function inexactIn(value: unknown): string[] | undefined {
+  if (typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))) return []
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, one] of Object.entries(value)) {
+    const place = inexactIn(one)
+    if (place) return [name, ...place]
+  }
+  return undefined
+}
+
 const client = z.record(z.string(), z.unknown()).check((context) => {
-  const { bytes, depth } = measured(context.value)
-  const rule = bytes > longestClient ? 'value.too_large' : depth > deepestClient ? 'value.too_deep' : undefined
-  const params = bytes > longestClient ? { maximum: longestClient } : { maximum: deepestClient }
-  if (rule) context.issues.push({ code: 'custom', params: { rule, ...params }, input: context.value })
+  const { value: input } = context
+  const { bytes, depth } = measured(input)
+  const broken = (rule: string, params: object, path: string[] = []) =>
+    context.issues.push({ code: 'custom', params: { rule, ...params }, path, input })
+  if (bytes > longestClient) broken('value.too_large', { maximum: longestClient })
+  else if (depth > deepestClient) broken('value.too_deep', { maximum: deepestClient })
+  else {
+    const place = inexactIn(input)
+    if (place) broken('value.inexact', {}, place)
+  }
 })
 
 const weekStart = z.enum(weekStarts)
@@ -57,7 +74,9 @@ export const preferenceOperations = defineOperations('identity', {
         week_start: weekStart.nullish().describe("the first day of a week; null: the installation's"),
         client: client
           .nullish()
-          .describe('what a front end keeps, which alone knows what it means: at most 16 KiB of JSON and 5 levels'),
+          .describe(
+            'what a front end keeps, which alone knows what it means: at most 16 KiB of JSON and 5 levels, and no integer beyond 2^53',
+          ),
       })
       .meta({ id: 'AccountPreferencesUpdate' }),
     success: { status: 200, answer: AccountPreferences },
