@@ -102,11 +102,6 @@ const allowed: readonly Exception[] = [
     why: 'the order by label comes with the filter by label: two functions decide it by different words',
   },
   { of: /^ofSeen$/, says: / may be null$/, why: 'a row of nulls says that the page is empty' },
-  {
-    of: /^(?:list(?:Comments|Containers|Deliveries|Templates|Views)|ofSeen|firstItems)$/,
-    says: /^bytes_before is answered and not in the row$/,
-    why: 'withinPage() compares it in the database, and parsing the answer drops it',
-  },
   { of: /^findToken$/, says: /^session_id may be null$/, why: 'joined with its session' },
   { of: /^noteEnd$/, says: /^withdraw_at may be null$/, why: 'compared with now()' },
   { of: /^lookAt$/, says: /^purge_after may be null$/, why: 'PENDING_DELETION has one: tenant_purge_after' },
