@@ -94,6 +94,9 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'value.one_of': ({ values }) =>
     `must be one of ${Array.isArray(values) ? values.map(shown).join(', ') : shown(values)}`,
   'value.invalid': () => 'is not valid',
+  'value.too_large': ({ maximum }) => `must have at most ${maximum} bytes as JSON`,
+  'value.too_deep': ({ maximum }) => `must be nested at most ${maximum} levels deep`,
+  'value.inexact': () => 'is a number that would not be kept exactly: send it as a text',
   'value.moment_range': ({ days_ahead }) => `must be in the future, by at most ${shown(days_ahead)} days`,
   'list.unique': () => 'must not contain a value twice',
   'cron.too_often': ({ minutes }) => `must leave at least ${minutes} minutes between two runs`,

@@ -29,7 +29,7 @@ export async function listComments(
       and (k.deleted_at is null or exists (
         select from comment r where r.tenant_id = k.tenant_id and r.reply_to_id = k.id and r.deleted_at is null))
     order by k.${byId} limit ${size + 1}`
-  const bytes = tx.part`octet_length(body) + pg_column_size(media_ids) + pg_column_size(reactions)`
+  const bytes = tx.part`octet_length(body) + octet_length(media_ids::text) + octet_length(reactions::text)`
   const [seen, found] = await together(
     tx`select 1 ${fromSeen(ctx, itemId)}`,
     tx.last<Listed[]>`${withinPage(ctx, rows, { order: byId, bytes })}`,

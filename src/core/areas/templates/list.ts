@@ -20,7 +20,7 @@ export async function listTemplates(
       ${kind === undefined ? tx.part`` : tx.part`and t.kind = ${kind}`}
       ${container_id === undefined ? tx.part`` : tx.part`and t.container_id = ${container_id}`}
     order by t.id limit ${size + 1}`
-  const bytes = tx.part`coalesce(octet_length(description), 0) + pg_column_size(variables)`
+  const bytes = tx.part`coalesce(octet_length(description), 0) + octet_length(variables::text)`
   const page = withinPage(ctx, rows, { order: tx.part`id`, bytes })
   return pageOfRows(ctx, list, await tx.last<(TemplateListed & Followed)[]>`${page}`, size)
 }

@@ -91,7 +91,8 @@ export function roomFor<Row>(rows: readonly Row[], size: number, weigh: (row: Ro
 
 /**
  * The rows of a statement with a limit and in `order`, up to about 1 MiB. `bytes` is the size of the columns that can
- * be large. octet_length does not unpack a text that is stored apart, so a row that is left out is not read.
+ * be large, and not of what they are compressed to: pg_column_size is that of a stored value. octet_length does not
+ * unpack a text that is stored apart, so a row that is left out is not read.
  */
 export const withinPage = ({ tx }: Ctx, rows: Part, { order, bytes }: { order: Part; bytes: Part }): Part => tx.part`
   select * from (

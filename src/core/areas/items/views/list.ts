@@ -23,7 +23,7 @@ export async function listViews(ctx: Ctx, query: Query): Promise<Answer<typeof o
     (select ${columnsOf(ctx)} from item_view v where v.tenant_id = ${ctx.account.tenantId} and ${which} and v.id > ${after}::uuid ${narrowed} order by v.id limit ${size + 1})`
   const rows = tx.part`
     select * from (${some(isShared(ctx))} union all ${some(isOwn(ctx))}) both_kinds order by id limit ${size + 1}`
-  const bytes = tx.part`coalesce(pg_column_size(filter), 0)`
+  const bytes = tx.part`coalesce(octet_length(filter::text), 0)`
   const read = await tx<(View & Followed)[]>`${withinPage(ctx, rows, { order: tx.part`id`, bytes })}`
   const { data, next_cursor } = pageOfRows(ctx, list, read, size)
   return { data: (await withUnknown(ctx, data)) satisfies ViewShown[], next_cursor }
