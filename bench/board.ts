@@ -19,7 +19,7 @@ import { ceilingLine, type Line, ratioLine } from './table.ts'
 const board = { boards: 1, buckets: 20, itemsEach: 10_000 }
 /** BENCH_BOARDS makes it smaller, to try the benchmark itself. */
 const millions = { boards: Number(process.env['BENCH_BOARDS'] ?? 100), buckets: 20, itemsEach: 10_000 }
-const rounds = 25
+const rounds = { ofPages: 25, ofLists: 7 }
 const pagesARound = 100
 const moves = 101
 
@@ -69,7 +69,7 @@ async function pages(ground: Ground, { collections: [only] }: Boards): Promise<L
       await manyPages(ground, query)()
       await bareRound()
     }
-    const compared = await compare(manyPages(ground, query), bareRound, rounds)
+    const compared = await compare(manyPages(ground, query), bareRound, rounds.ofPages)
     const what = `board: ${pagesARound} × a page of 50 of a ${of}, ${board.itemsEach} items in ${board.buckets} buckets`
     lines.push(ratioLine(what, { ...compared, unit: 'ms' }, 'at most', 1.4))
   }
@@ -149,7 +149,7 @@ async function lists(small: Side, large: Side): Promise<Line[]> {
   const lines: Line[] = []
   for (const [of, queryFor] of queries) {
     const [few, many] = await Promise.all([small, large].map((side) => rounded(side, queryFor)))
-    const compared = await compare(many!, few!, rounds)
+    const compared = await compare(many!, few!, rounds.ofLists)
     const what = `board: ${pagesARound} × two pages ${of}, ${total} items in the workspace against ${board.itemsEach}`
     lines.push(ratioLine(what, { ...compared, unit: 'ms' }, 'at most', 1.5))
   }

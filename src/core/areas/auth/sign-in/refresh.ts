@@ -49,7 +49,7 @@ interface RefreshRow extends Admitting {
   readonly is_gated: boolean
 }
 
-/** Refuses auth.unauthenticated, installation.recovering, tenant_suspended. */
+/** Refuses auth.unauthenticated, installation.recovering, tenant_suspended, workspace.restoring. */
 export async function refreshSession(
   ctx: Ctx,
   { body }: Received<typeof ops.refreshSession>,
