@@ -4,7 +4,8 @@
  * hash. No limits, no schemas, no locks, no log.
  *
  * A request is two packets: the look-up, and the transaction with everything in it. It writes the
- * rows that the daemon writes: the item, its entry in the trail, its event, and the tallies.
+ * rows that the daemon writes: the item, the key of its title, its entry in the trail, its event, what is to be
+ * indexed (which the daemon does for both, in the background), and the tallies.
  *
  * Takes the database's address and the number of connections as JSON; prints where it listens.
  */
@@ -58,14 +59,24 @@ async function answered<T>(
   })
 }
 
+/** Every member of an item's answer. Its lists are looked for where the row says that there are any. */
 const columns = `i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank as position,
-  (select coalesce(jsonb_agg(label_id), '[]') from item_label l where l.tenant_id = i.tenant_id and l.item_id = i.id) as label_ids,
-  (select coalesce(jsonb_agg(account_id), '[]') from item_member m where m.tenant_id = i.tenant_id and m.item_id = i.id) as member_ids,
-  (select coalesce(jsonb_object_agg(f.key, v.value), '{}') from item_field_value v join custom_field f on f.tenant_id = v.tenant_id and f.id = v.field_id
-   where v.tenant_id = i.tenant_id and v.item_id = i.id) as custom_fields,
-  i.due_at, i.completed_at, i.created_at, i.created_by, i.updated_at, i.version`
+  i.parent_id, i.sibling_rank as sibling_position,
+  case when i.without_labels then '[]' else (
+    select coalesce(jsonb_agg(label_id), '[]') from item_label l where l.tenant_id = i.tenant_id and l.item_id = i.id) end as label_ids,
+  case when i.without_members then '[]' else (
+    select coalesce(jsonb_agg(account_id), '[]') from item_member m where m.tenant_id = i.tenant_id and m.item_id = i.id) end as member_ids,
+  case when i.without_values then '{}' else (
+    select coalesce(jsonb_object_agg(f.key, v.value), '{}') from item_field_value v
+    join custom_field f on f.tenant_id = v.tenant_id and f.id = v.field_id
+    where v.tenant_id = i.tenant_id and v.item_id = i.id) end as custom_fields,
+  i.assignee_id, i.start_at, i.due_at, i.start_on, i.due_on, i.time_zone, i.cover, i.completed_at, i.archived_at,
+  i.created_at, i.created_by, i.updated_at, i.version`
 
-/** The entry and the event of a change. */
+/** What stands for the title among the fields by which items are found. */
+const titleField = '00000000-0000-0000-0000-000000000001'
+
+/** The entry, the event and what is to be indexed of a change. */
 async function evidence(send: Send, { tenantId, accountId }: Caller, action: string, item: Row): Promise<void> {
   const data = { ...item, actor: accountId, specversion: '1.0', source: `/workspaces/${tenantId}`, type: action }
   void send(
@@ -73,6 +84,11 @@ async function evidence(send: Send, { tenantId, accountId }: Caller, action: str
      values ($1, $2, $3, 'ACCOUNT', $4, 'API', 'item', $5)`,
     [tenantId, randomUUID(), action, accountId, item['id']],
   )
+  void send(`insert into search_pending (tenant_id, id, subject, subject_id) values ($1, $2, 'ITEM', $3)`, [
+    tenantId,
+    randomUUID(),
+    item['id'],
+  ])
   await send(`insert into outbox_event (tenant_id, id, type, container_id, body) values ($1, $2, $3, $4, $5)`, [
     tenantId,
     randomUUID(),
@@ -114,7 +130,8 @@ app.get('/api/v1/items', (request) =>
   answered(request, 'only', async (send, { tenantId }) => {
     const { container_id, size } = request.query as Record<string, string>
     const data = await send(
-      `select ${columns} from item i where i.tenant_id = $1 and i.container_id = $2 and i.deleted_at is null order by i.id limit $3`,
+      `select ${columns} from item i where i.tenant_id = $1 and i.container_id = $2 and i.deleted_at is null and i.archived_at is null
+       order by i.id limit $3`,
       [tenantId, container_id, Number(size)],
     )
     return { data, next_cursor: data.at(-1)?.['id'] ?? null }
@@ -130,7 +147,7 @@ app.get('/api/v1/containers/:containerId/board', (request) =>
     const items = await send(
       `select x.* from bucket b cross join lateral (
          select ${columns} from item i where i.tenant_id = $1 and i.container_id = $2 and i.bucket_id = b.id and i.deleted_at is null
-         order by i.rank limit $3) x
+           and i.archived_at is null order by i.rank limit $3) x
        where b.tenant_id = $1 and b.container_id = $2`,
       [tenantId, containerId, Number(size)],
     )
@@ -151,6 +168,12 @@ app.post('/api/v1/items', (request, reply) =>
        returning ${columns}`,
       [tenantId, id, container_id, title, accountId, rankNow()],
     )
+    void send(`insert into item_field_key (tenant_id, item_id, field_id, key) values ($1, $2, $3, lower($4))`, [
+      tenantId,
+      id,
+      titleField,
+      title,
+    ])
     void evidence(send, caller, 'work.item.created', { id, container_id, title, state: 'OPEN', type: 'TASK' })
     void send(
       `update bucket_tally set items = items + 1 where tenant_id = $1 and bucket_id = (
@@ -172,6 +195,12 @@ app.patch('/api/v1/items/:itemId', (request) =>
        where tenant_id = $1 and id = $2 and deleted_at is null returning ${columns}`,
       [caller.tenantId, itemId, title],
     )
+    void send(`update item_field_key set key = lower($4) where tenant_id = $1 and item_id = $2 and field_id = $3`, [
+      caller.tenantId,
+      itemId,
+      titleField,
+      title,
+    ])
     void evidence(send, caller, 'work.item.changed', { id: itemId, title })
     const [item] = await changed
     return item

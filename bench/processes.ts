@@ -31,6 +31,7 @@ export async function startServer(command: readonly string[], env: Record<string
     address,
     readyMs: performance.now() - started,
     async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
       const gone = once(child, 'exit')
       child.kill('SIGTERM')
       await gone

@@ -14,6 +14,7 @@
 import { lookAtGate } from '../core/areas/recovery/gate.ts'
 import { Problem } from '../core/contract/problem.ts'
 import { originKey } from '../core/kernel/queue/queue.ts'
+import { startWaking } from '../core/kernel/queue/waking.ts'
 import { openSpan } from '../core/kernel/tracing/tracing.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { JobFailure, JobGivenUp, type RunnableJob } from '../core/kernel/transaction/runnable-job.ts'
@@ -26,7 +27,8 @@ export interface Worker {
 }
 
 const usualAtOnce = 20
-const pollingSeconds = 1
+/** How often pg-boss looks for a worker that nothing wakes (kernel/queue/waking.ts). */
+const pollingSeconds = 30
 /** Of the times of scheduled jobs. */
 const zone = 'UTC'
 /** The delay of a job while the gate is closed. */
@@ -52,32 +54,32 @@ export async function startWorker(
 ): Promise<Worker> {
   const [boss] = await Promise.all([installation.queue.boss(), scheduled])
   const keptByGate = behindGate(installation)
+  const workers = new Map<string, readonly string[]>()
   for (const job of jobs) {
     const { atOnce = usualAtOnce } = job
+    const work = async (batch: Queued[]) => {
+      const isHeld = (await lookAtGate(installation)).gated_at !== null
+      return Promise.all(
+        batch.map(async (queued) => {
+          const begun = performance.now()
+          const ended = isHeld
+            ? await hold(installation, job, queued)
+            : await run(installation, keptByGate, job, queued, log)
+          onRun(job.name, ended.result, (performance.now() - begun) / 1000)
+          return ended.answer
+        }),
+      )
+    }
     // The next batch is fetched when the whole batch is done; after a full batch at once, so that long queues have no pauses.
-    const taking = job.takesLong
-      ? { batchSize: 1, localConcurrency: atOnce }
-      : { batchSize: atOnce, burstWhenBatchFull: true }
-    await boss.work(
-      job.name,
-      { ...taking, pollingIntervalSeconds: pollingSeconds, perJobResults: true },
-      async (batch) => {
-        const isHeld = (await lookAtGate(installation)).gated_at !== null
-        return Promise.all(
-          batch.map(async (queued) => {
-            const begun = performance.now()
-            const ended = isHeld
-              ? await hold(installation, job, queued)
-              : await run(installation, keptByGate, job, queued, log)
-            onRun(job.name, ended.result, (performance.now() - begun) / 1000)
-            return ended.answer
-          }),
-        )
-      },
-    )
+    const taking = job.takesLong ? { batchSize: 1 } : { batchSize: atOnce, burstWhenBatchFull: true }
+    const options = { ...taking, pollingIntervalSeconds: pollingSeconds, perJobResults: true } as const
+    const starting = Array.from({ length: job.takesLong ? atOnce : 1 }, () => boss.work(job.name, options, work))
+    workers.set(job.name, await Promise.all(starting))
   }
+  const waking = startWaking(boss, workers, (error) => log.failure('looking for due jobs failed', error))
   return {
     async close() {
+      waking.close()
       await Promise.all(jobs.map(({ name }) => boss.offWork(name, { wait: false })))
     },
   }

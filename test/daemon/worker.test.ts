@@ -1,4 +1,5 @@
 /** The worker: what a rule has queued is done, and what fails is done again. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { openLedgerCopies } from '../../src/core/areas/recovery/ledger/ledger-copies.ts'
@@ -110,6 +111,49 @@ test("a clock that is set back by an hour during a job does not stop the job's q
     await close()
   }
 })
+
+test('one look wakes the workers of all queues: a daemon without work commits a few times a second', async () => {
+  const idle = await testDaemon({ role: 'all' })
+  const { sql } = idle.db
+  const committed = async () => {
+    const [row] = await sql<{ count: string }[]>`
+      select xact_commit as count from pg_stat_database where datname = current_database()`
+    return Number(row?.count)
+  }
+  try {
+    await pause(3_000) // every worker has looked once
+    const before = await committed()
+    await pause(4_000)
+    expect(await committed()).toBeLessThan(before + 4 * 25)
+  } finally {
+    await idle.close()
+  }
+}, 30_000)
+
+test('jobs that take long begin beside one another within two seconds', async () => {
+  const under = { way: 0, most: 0 }
+  const long = defineJob({
+    name: 'long',
+    payload: z.object({}),
+    retryLimit: 0,
+    atOnce: 3,
+    takesLong: true,
+    async run() {
+      under.way += 1
+      under.most = Math.max(under.most, under.way)
+      await pause(3_000)
+      under.way -= 1
+    },
+  })
+  const { boss, close } = await workerOf(long)
+  try {
+    await pause(500) // behind the first look of each worker
+    await boss.insert('long', [{ data: {} }, { data: {} }, { data: {} }])
+    await expect.poll(() => under.most, { timeout: 3_000 }).toBe(3)
+  } finally {
+    await close()
+  }
+}, 30_000)
 
 /** An installation of its own that runs this job. */
 async function workerOf(job: RunnableJob) {

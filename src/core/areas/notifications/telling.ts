@@ -100,7 +100,8 @@ async function turn(ctx: Ctx, tenantId: string): Promise<boolean> {
   failpoint('notify.told')
   const hasMailed = await queueMails(ctx, tenantId, workspace.zone)
   if (hasMailed) failpoint('notify.mailed')
-  return rows.length > 0 || hasMailed
+  // What comes meanwhile waits for the next look, so that events that come one by one are told many at once.
+  return rows.length >= portion || hasMailed
 }
 
 /** Drops what waits in a workspace that is not ACTIVE: nobody is told of it, now or later. */

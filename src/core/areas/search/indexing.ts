@@ -59,7 +59,8 @@ async function turn({ tx }: Ctx, tenantId: string): Promise<boolean> {
     select generation::text, language, state, at_kind, after_id, job_id from search_index where tenant_id = ${tenantId}`
   const living = rows.filter(({ state }) => state !== 'RETIRED')
   if (living.length === 0) return begin(tx, tenantId)
-  if (await writePending(tx, tenantId, living)) return true
+  const written = await writePending(tx, tenantId, living)
+  if (written !== 'nothing') return written === 'some' || rows.some(({ state }) => state !== 'SERVING')
   const building = living.find(({ state }) => state === 'BUILDING')
   if (building) return build(tx, tenantId, building)
   const retired = rows.find(({ state }) => state === 'RETIRED')
@@ -79,11 +80,18 @@ export async function languageOf(tx: Tx, tenantId: string): Promise<string> {
   return dictionaryOf(row?.locale ?? '')
 }
 
-/** Answers whether there was anything. */
-async function writePending(tx: Tx, tenantId: string, generations: readonly Generation[]): Promise<boolean> {
+/**
+ * Writes what was changed. `all`: what comes meanwhile waits for the next look, so that changes that come one by one are written
+ * many at once.
+ */
+async function writePending(
+  tx: Tx,
+  tenantId: string,
+  generations: readonly Generation[],
+): Promise<'nothing' | 'some' | 'all'> {
   const pending = await tx<PendingRow[]>`
     select id, subject, subject_id, after_id from search_pending where tenant_id = ${tenantId} order by id limit ${portion}`
-  if (pending.length === 0) return false
+  if (pending.length === 0) return 'nothing'
   const done: string[] = []
   for (const kind of searchKinds) {
     const changed = pending.filter(({ subject }) => subject === kind)
@@ -98,7 +106,7 @@ async function writePending(tx: Tx, tenantId: string, generations: readonly Gene
   if (named && (await spread(tx, tenantId, named))) done.push(named.id)
   if (done.length > 0) void tx`delete from search_pending where tenant_id = ${tenantId} and id in ${tx.list(done)}`
   failpoint('search.pending')
-  return true
+  return named || pending.length === portion ? 'some' : 'all'
 }
 
 /** Queues what names a label or a field, a portion of it; answers whether that was the last one. */
