@@ -1,5 +1,7 @@
 /** How values cross the wire, and which are refused before they do. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { columnTypes } from '../../../src/core/kernel/database/column-values.ts'
 import { openPool, type Pool } from '../../../src/core/kernel/database/pool.ts'
 import type { Tx } from '../../../src/core/kernel/database/transaction.ts'
 import { type OwnCluster, ownCluster } from './own-cluster.ts'
@@ -43,6 +45,34 @@ describe('values', () => {
       price: '1.50',
       id,
     })
+  })
+
+  test.each([
+    ['2026-01-02 03:04:05', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02 03:04:05+00', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02 03:04:05.1+00', '2026-01-02T03:04:05.100Z'],
+    ['2026-01-02 03:04:05.98765+00', '2026-01-02T03:04:05.987Z'],
+    ['2026-01-02 03:04:05.123456-07', '2026-01-02T10:04:05.123Z'],
+    ['2026-01-02 03:04:05+05:30', '2026-01-01T21:34:05.000Z'],
+    ['0044-03-15 00:00:00+00 BC', '0044-03-15 00:00:00+00 BC'],
+    ['10000-01-01 00:00:00+00', '+010000-01-01T00:00:00.000Z'],
+    ['-infinity', '-infinity'],
+  ])('a moment that PostgreSQL writes as %s is %s', (text, moment) => {
+    expect(columnTypes.moment.parse(text)).toBe(moment)
+  })
+
+  test('rows are objects with every column, of two of one name with the last, and the same at the second call', async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `column_${at}`)
+    const columns = names.map((name, at) => `n + ${at} as ${name}`).join(', ')
+    for (let round = 0; round < 2; round += 1) {
+      const rows = await pool.transaction('', (tx) =>
+        tx.text(`select ${columns}, 0 as twice, n as twice from generate_series(1, $1::int) n`, [2]),
+      )
+      const row = (n: number) => ({ ...Object.fromEntries(names.map((name, at) => [name, n + at])), twice: n })
+      expect(rows.map((one) => ({ ...one }))).toEqual([row(1), row(2)])
+      expect(rows.count).toBe(2)
+    }
+    expect(await pool.transaction('', (tx) => tx`select from generate_series(1, ${2}::int)`)).toHaveLength(2)
   })
 
   test('are bound as they are meant, planned or not', async () => {

@@ -10,7 +10,7 @@ import type { Received } from '../../contract/operation.ts'
 import type { Bucket } from '../../contract/structure/operations.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { type Followed, roomFor, withinPage } from '../../kernel/transaction/page.ts'
+import { type Followed, roomOnPage, withinPage } from '../../kernel/transaction/page.ts'
 import { together } from '../../kernel/transaction/together.ts'
 import { visibleContainer } from '../access/access.ts'
 import { positionOf } from '../containers/order.ts'
@@ -35,7 +35,7 @@ export async function readBoard(ctx: Ctx, query: Query): Promise<Board> {
     firstItems(ctx, query),
     positionOf(ctx, containerId, ctx.tx.last),
   )
-  const room = roomFor(items, items.length)
+  const room = roomOnPage(items, items.length)
   const isWhole = room === items.length && items.at(-1)?.is_followed !== true
   const shown = new Map([...buckets.map(({ id }) => id), null].map((id) => [id, [] as Placed[]]))
   for (const item of items.slice(0, room)) shown.get(item.bucket_id)?.push(item)

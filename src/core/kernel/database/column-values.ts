@@ -23,14 +23,27 @@ interface ColumnType {
   readonly parse: (text: string) => unknown
 }
 
-const utcText = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?(?:\+00)?$/
-
-/** PostgreSQL's timestamp text as ISO 8601 in UTC. */
+/**
+ * PostgreSQL's timestamp text, `2026-01-02 03:04:05.678901+00`, as ISO 8601 in UTC. Cut, and not taken apart by an expression:
+ * a page of items has two hundred of them.
+ */
 function moment(text: string): string {
-  const match = utcText.exec(text)
-  if (match) return `${match[1]}T${match[2]}.${(match[3] ?? '').padEnd(3, '0').slice(0, 3)}Z`
+  const end = text.endsWith('+00') ? text.length - 3 : text.length
+  if (isTimeOfDay(text) && isFraction(text, 19, end))
+    return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, Math.min(end, 23)).padEnd(3, '0')}Z`
   const parsed = Date.parse(text) // a transaction that set another time zone
   return Number.isNaN(parsed) ? text : new Date(parsed).toISOString()
+}
+
+/** Whether a year of four digits is followed by a time: neither `infinity` nor the year 10000. */
+const isTimeOfDay = (text: string): boolean => text[4] === '-' && text[10] === ' ' && text[16] === ':'
+
+/** Whether there is nothing, or a point and digits, and no time zone. */
+function isFraction(text: string, from: number, to: number): boolean {
+  if (from === to) return true
+  if (text[from] !== '.') return false
+  for (let at = from + 1; at < to; at += 1) if (text[at]! < '0' || text[at]! > '9') return false
+  return true
 }
 
 function wholeNumber(text: string): number | bigint {

@@ -30,6 +30,7 @@ import postgres from 'postgres'
 import { type DatabaseAddress, postgresOptions } from './address.ts'
 import { columnTypes, jsonbTypeId } from './column-values.ts'
 import { copiedOut, type TakeRow } from './copied-out.ts'
+import { makeObjects } from './row-objects.ts'
 import { greetingOf, localSettingsOf, type SessionLimits } from './session-settings.ts'
 import { Silence } from './silence.ts'
 import { Json, type Statement } from './statement.ts'
@@ -115,7 +116,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     const answer = query.then(
       (result) => {
         silence.due -= 1
-        return lastOf(result as unknown as Result)
+        return rowsOf(statement, result)
       },
       (error: unknown) => {
         silence.due -= 1
@@ -176,8 +177,9 @@ function queryOf(client: postgres.Sql, { text, values, mode }: Statement) {
   const query = client.unsafe(text, bound as never[], modes[mode])
   // The driver keeps an entry for every failed statement in a map that only grows. This prevents it, and costs a
   // microsecond. `begin` and `commit` are left out, because they rarely fail.
-  if (mode !== 'simple') Object.defineProperty(query, 'origin', { value: '' })
-  return query
+  if (mode === 'simple') return query
+  Object.defineProperty(query, 'origin', { value: '' })
+  return query.values()
 }
 
 function sessionOptions(limits: SessionLimits): object {
@@ -227,10 +229,15 @@ async function hangUp(client: postgres.Sql, socket: Socket, withinMs: number): P
   else socket.once('close', () => clearTimeout(deadline))
 }
 
-/** A text of several statements answers with a list of results. */
-function lastOf(result: Result): Result {
-  const last: unknown = result.at(-1)
-  return Array.isArray(last) ? (last as Result) : result
+/** The rows as objects. A text of several statements answers with a list of results, of which the last one counts. */
+function rowsOf({ mode }: Statement, answered: unknown): Result {
+  const result = answered as Result & { readonly columns: readonly { readonly name: string }[] }
+  if (mode === 'simple') {
+    const last: unknown = result.at(-1)
+    return Array.isArray(last) ? (last as Result) : result
+  }
+  makeObjects(result, result.columns)
+  return result
 }
 
 const same = (error: unknown) => error
