@@ -141,6 +141,17 @@ test.runIf(disk)(
   300_000,
 )
 
+/**
+ * Until nothing is free a second later: the daemon writes its heartbeat aside and renames it, so the file of before may leave a
+ * page behind in which a mail has room.
+ */
+async function fillForGood(): Promise<void> {
+  do {
+    disk?.fill()
+    await pause(1_500)
+  } while (disk !== undefined && disk.free() > 0)
+}
+
 test.runIf(disk)(
   'the mail folder: mails wait for room, and each is there once and whole',
   async () => {
@@ -150,17 +161,17 @@ test.runIf(disk)(
     const states = async () => {
       const rows = await ways.sql<{ state: string }[]>`
         select state::text as state from pgboss.job where name = 'send_mail' and data ->> 'tenantId' in ${ways.sql(told)}`
-      return rows.map(({ state }) => state)
+      return rows.map(({ state }) => state).join()
     }
-    disk?.fill()
+    await fillForGood()
     for (const tenantId of told)
       await ways.call('api', tenantOperations.openPassword, { tenantId, body: { requester: 'Ruth', reason: 'lost' } })
-    await until(async () => (await states()).join() === 'retry,retry,retry')
+    await expect.poll(states, { timeout: 60_000, interval: 20 }).toBe('retry,retry,retry')
     await expectServing()
 
     disk?.makeRoom()
     await ways.sql`update pgboss.job set start_after = now() where name = 'send_mail' and state = 'retry'` // 30 s
-    await until(async () => (await states()).join() === 'completed,completed,completed')
+    await expect.poll(states, { timeout: 60_000, interval: 20 }).toBe('completed,completed,completed')
     for (const tenantId of told) {
       const folder = join(data, 'mail', tenantId)
       const [name = '', ...others] = readdirSync(folder)
