@@ -130,6 +130,30 @@ test('one look wakes the workers of all queues: a daemon without work commits a 
   }
 }, 30_000)
 
+test('a look that fails is not the last one', async () => {
+  let runs = 0
+  const plain = defineJob({
+    name: 'plain',
+    payload: z.object({}),
+    retryLimit: 0,
+    async run() {
+      runs += 1
+    },
+  })
+  const { boss, close } = await workerOf(plain)
+  const { sql } = daemon.db
+  try {
+    await pause(500) // behind the first look of the worker
+    await sql`revoke select on pgboss.job_common from svc_queue`
+    await pause(2_500)
+    await sql`grant select on pgboss.job_common to svc_queue`
+    await boss.send('plain', {})
+    await expect.poll(() => runs, { timeout: 10_000 }).toBe(1)
+  } finally {
+    await close()
+  }
+}, 30_000)
+
 test('jobs that take long begin beside one another within two seconds', async () => {
   const under = { way: 0, most: 0 }
   const long = defineJob({
