@@ -73,6 +73,17 @@ describe('a request', () => {
   })
 })
 
+test('a turn that writes all that was changed says so: what comes meanwhile waits for the next look', async () => {
+  await indexing.catchUp()
+  const { id } = await desk.item({ title: 'Plover' })
+  expect(await takeTurn(indexing.installation, desk.tenantId)).toBe(false)
+  expect((await found('plover')).data.map((one) => one.id)).toEqual([id])
+  await desk.daemon.db.sql`
+    insert into search_pending (tenant_id, id, subject, subject_id)
+    select ${desk.tenantId}, uuidv7(), 'ITEM', ${id} from generate_series(1, 100)`
+  expect(await takeTurn(indexing.installation, desk.tenantId), 'a full portion: there may be more').toBe(true)
+})
+
 describe('while it is built', () => {
   test('the old generation answers, whole, and what changes is in both', async () => {
     await desk.daemon.db.sql`
