@@ -76,7 +76,9 @@ export async function startWorker(
     const starting = Array.from({ length: job.takesLong ? atOnce : 1 }, () => boss.work(job.name, options, work))
     workers.set(job.name, await Promise.all(starting))
   }
-  const waking = startWaking(boss, workers, (error) => log.failure('looking for due jobs failed', error))
+  const waking = startWaking(boss, workers, (error) =>
+    log.failure('looking for due jobs failed: they begin up to 30 s late', error),
+  )
   return {
     async close() {
       waking.close()

@@ -14,8 +14,10 @@ export interface Waking {
 }
 
 const lookMs = 1_000
+/** Behind a failure, so that the log is not filled while the database is away. */
+const failedMs = 5_000
 
-/** Each queue with the ids of its workers. A look that fails is told of, and the next one comes a second later. */
+/** Each queue with the ids of its workers. A look that fails is told of, and the next one comes five seconds later. */
 export function startWaking(
   boss: PgBoss,
   workers: ReadonlyMap<string, readonly string[]>,
@@ -23,13 +25,16 @@ export function startWaking(
 ): Waking {
   const closing = new AbortController()
   const run = async () => {
+    let restMs = lookMs
     for (;;) {
-      await pause(lookMs, undefined, { signal: closing.signal, ref: false })
+      await pause(restMs, undefined, { signal: closing.signal, ref: false })
+      restMs = lookMs
       try {
         const due = await findDue(boss, [...workers.keys()])
         if (closing.signal.aborted) return
         for (const name of due) for (const id of workers.get(name) ?? []) boss.notifyWorker(id)
       } catch (error) {
+        restMs = failedMs
         if (!closing.signal.aborted) onFailure(error)
       }
     }
