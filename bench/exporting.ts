@@ -7,7 +7,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { engineFlags } from '../scripts/engine-flags.ts'
+import { engineEnvironment, engineFlags } from '../scripts/engine-flags.ts'
 import type { ExportFigures, ExportSettings } from './export-process.ts'
 import { fillWorkspace } from './filler.ts'
 import type { Ground } from './ground.ts'
@@ -21,7 +21,7 @@ export async function exporting(ground: Ground): Promise<Line[]> {
   await fillWorkspace(ground.superuser, ground, ['label', 'audit_entry', 'account', 'account'], rows / 4)
   const settings: ExportSettings = { tenantId: ground.tenantId, superuser: ground.superuser }
   const child = fork(join(import.meta.dirname, 'export-process.ts'), [JSON.stringify(settings)], {
-    env: { ...process.env, ...ground.environment },
+    env: { ...engineEnvironment, ...process.env, ...ground.environment },
     execArgv: [...engineFlags],
   })
   const ask = (what: 'export' | 'backup' | 'copy'): Promise<ExportFigures> =>
@@ -48,7 +48,7 @@ export async function exporting(ground: Ground): Promise<Line[]> {
     ]
   }
   try {
-    return [...(await measured('export', 'exporting', 0.5)), ...(await measured('backup', 'backing up', 0.65))]
+    return [...(await measured('export', 'exporting', 0.6)), ...(await measured('backup', 'backing up', 0.65))]
   } finally {
     if (child.connected) child.disconnect()
     if (child.exitCode === null) await once(child, 'exit')

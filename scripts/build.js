@@ -60,7 +60,7 @@ async function writeManifest() {
     type: 'core',
   })
   await plugin.load()
-  writeFileSync('oclif.manifest.json', JSON.stringify(plugin.manifest, null, 2))
+  writeFileSync('oclif.manifest.json', JSON.stringify(plugin.manifest))
 }
 
 // Made beside dist/, because `npm pack` and `npm ci` build, too, and a command that runs meanwhile still loads files of it.

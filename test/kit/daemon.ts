@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { engineFlags } from '../../scripts/engine-flags.ts'
+import { engineEnvironment, engineFlags } from '../../scripts/engine-flags.ts'
 import { type Config, readConfig } from '../../src/core/kernel/config/config.ts'
 import type { DatabaseAddress } from '../../src/core/kernel/database/address.ts'
 import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
@@ -218,7 +218,7 @@ export async function spawnDaemon(
 export function spawnDaemonProcess(env: NodeJS.ProcessEnv, { stdout, stderr }: Outputs): ChildProcess {
   const main = fileURLToPath(new URL('../../src/daemon/main.ts', import.meta.url))
   return spawn(process.execPath, [...engineFlags, main], {
-    env: { ...bareEnvironment(), ...env },
+    env: { ...engineEnvironment, ...bareEnvironment(), ...env },
     stdio: ['ignore', stdout ?? 'pipe', stderr ?? 'pipe'],
   })
 }

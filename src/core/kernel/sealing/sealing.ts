@@ -97,12 +97,17 @@ export function lengthPrefixed(...texts: readonly string[]): Buffer {
  * nonce is used once.
  */
 let nonces = Buffer.alloc(0)
+let noncesUsed = 0
 function nextNonce(): Buffer {
-  if (nonces.length === 0) nonces = randomBytes(256 * nonceBytes)
-  const nonce = nonces.subarray(0, nonceBytes)
-  nonces = nonces.subarray(nonceBytes)
-  return nonce
+  if (noncesUsed === nonces.length) {
+    nonces = randomBytes(256 * nonceBytes)
+    noncesUsed = 0
+  }
+  noncesUsed += nonceBytes
+  return nonces.subarray(noncesUsed - nonceBytes, noncesUsed)
 }
+
+const options = { authTagLength: tagBytes }
 
 /**
  * AES-256-GCM with a random nonce: `0x01 | nonce | ciphertext | tag`. The key is an object: from bytes, each call would
@@ -110,18 +115,22 @@ function nextNonce(): Buffer {
  */
 export function encrypt(key: KeyObject, plaintext: Buffer, context: Buffer): Buffer {
   const nonce = nextNonce()
-  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(context)
-  return Buffer.concat([format, nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()])
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, options).setAAD(context)
+  const bytes = cipher.update(plaintext)
+  cipher.final() // has no bytes: the mode is one of streams
+  return Buffer.concat([format, nonce, bytes, cipher.getAuthTag()])
 }
 
 /** Refuses secret.unavailable for anything but what `encrypt` made with this key and context. */
 export function decrypt(key: KeyObject, sealed: Buffer, context: Buffer): Buffer {
   if (sealed.length < 1 + nonceBytes + tagBytes || sealed[0] !== format[0]) throw new Problem('secret.unavailable')
   const nonce = sealed.subarray(1, 1 + nonceBytes)
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(context)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, options).setAAD(context)
   decipher.setAuthTag(sealed.subarray(-tagBytes))
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(1 + nonceBytes, -tagBytes)), decipher.final()])
+    const bytes = decipher.update(sealed.subarray(1 + nonceBytes, -tagBytes))
+    decipher.final() // verifies the tag
+    return bytes
   } catch {
     throw new Problem('secret.unavailable')
   }
