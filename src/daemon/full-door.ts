@@ -8,7 +8,7 @@
  * counts for the call: it has waited so long already. A call without a token has limits of its own (source-rate.ts,
  * source-seats.ts). Health, metrics and the pages are no operations and are always served.
  *
- * A refusal costs far less than a call, so it is answered at once while there are at most two for each call that is
+ * A refusal costs far less than a call, so it is answered at once while there are at most three for each call that is
  * admitted. Callers that come back at once would fill the thread with refusals; beyond that, refusals wait for each
  * other, for a second at most. So the work keeps the processor, however many are refused.
  *
@@ -70,7 +70,7 @@ function timeCalls(app: FastifyInstance, pool: Pick<Pool, 'took'>): void {
 }
 
 /** Refusals that are answered at once, for each call that is admitted. */
-const mostRefusals = 2
+const mostRefusals = 3
 const lookEachMs = 20
 
 interface Loop {
