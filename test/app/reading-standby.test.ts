@@ -36,8 +36,11 @@ async function look(tx: Tx): Promise<{ onStandby: boolean; hubs: number }> {
   return { onStandby: row?.is_standby ?? false, hubs: row?.hubs ?? -1 }
 }
 
+/** On a busy machine a standby needs more than the second that a poll waits by itself. */
+const patience = { timeout: 30_000 }
+
 /** The next read is served there, unless the machine stands still in between. */
-const caughtUp = () => expect.poll(() => snapshots.read(tenantId, look)).toMatchObject({ onStandby: true })
+const caughtUp = () => expect.poll(() => snapshots.read(tenantId, look), patience).toMatchObject({ onStandby: true })
 
 const doctor = () => checkStandby(primary.address('svc_daemon'), standby.address('svc_daemon'))
 
@@ -56,7 +59,7 @@ test('a read sees what was committed before it, each time', async () => {
 
 test('it sees its workspace alone, there too', async () => {
   await makeHub()
-  await expect.poll(() => snapshots.read(newId(), look)).toEqual({ onStandby: true, hubs: 0 })
+  await expect.poll(() => snapshots.read(newId(), look), patience).toEqual({ onStandby: true, hubs: 0 })
 })
 
 test('a standby that has not replayed it is passed over', async () => {
@@ -64,7 +67,7 @@ test('a standby that has not replayed it is passed over', async () => {
   await makeHub()
   expect(await snapshots.read(tenantId, look)).toEqual({ onStandby: false, hubs: 1 })
   await standby.superuser`select pg_wal_replay_resume()`
-  await expect.poll(() => snapshots.read(tenantId, look)).toEqual({ onStandby: true, hubs: 1 })
+  await expect.poll(() => snapshots.read(tenantId, look), patience).toEqual({ onStandby: true, hubs: 1 })
 })
 
 test('a read that the standby breaks off begins again on the primary', async () => {
@@ -111,7 +114,7 @@ test('a standby that was killed in the middle of a read is passed over, and serv
   expect(await snapshots.read(tenantId, look)).toEqual({ onStandby: false, hubs: 1 })
   expect(await doctor()).toMatchObject({ state: 'warn', says: expect.stringMatching(/^not reached: /) })
   await standby.start()
-  await expect.poll(() => snapshots.read(tenantId, look)).toEqual({ onStandby: true, hubs: 1 })
+  await expect.poll(() => snapshots.read(tenantId, look), patience).toEqual({ onStandby: true, hubs: 1 })
 })
 
 describe('a server that does not follow this primary', () => {
