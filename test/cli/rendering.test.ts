@@ -1,7 +1,7 @@
 /** What people read: safe for a terminal, fitting it, and in words. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { endingOf } from '../../src/cli/failure.ts'
 import { details, folded } from '../../src/cli/render/details.ts'
 import { journalLine } from '../../src/cli/render/journal.ts'
@@ -163,6 +163,16 @@ describe('tables', () => {
       undefined,
     )
     expect(drawn).not.toContain('…')
+  })
+
+  test('of plain text do not load what measures other scripts', async () => {
+    onTestFinished(() => vi.doUnmock('string-width'))
+    vi.doMock('string-width', () => {
+      throw new Error('it was loaded')
+    })
+    const drawnOf = (name: string) => table([{ id: 'x', name }], columns, '', undefined)
+    await expect(drawnOf('plain')).resolves.toContain('plain')
+    await expect(drawnOf('株式会社')).rejects.toThrow()
   })
 
   test('measure pictures and marks as a terminal does, and cut between characters as people see them', async () => {

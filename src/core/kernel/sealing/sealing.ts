@@ -107,7 +107,7 @@ function nextNonce(): Buffer {
   return nonces.subarray(noncesUsed - nonceBytes, noncesUsed)
 }
 
-const options = { authTagLength: tagBytes }
+const wholeTag = { authTagLength: tagBytes }
 
 /**
  * AES-256-GCM with a random nonce: `0x01 | nonce | ciphertext | tag`. The key is an object: from bytes, each call would
@@ -115,7 +115,7 @@ const options = { authTagLength: tagBytes }
  */
 export function encrypt(key: KeyObject, plaintext: Buffer, context: Buffer): Buffer {
   const nonce = nextNonce()
-  const cipher = createCipheriv('aes-256-gcm', key, nonce, options).setAAD(context)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, wholeTag).setAAD(context)
   const bytes = cipher.update(plaintext)
   cipher.final() // has no bytes: the mode is one of streams
   return Buffer.concat([format, nonce, bytes, cipher.getAuthTag()])
@@ -125,7 +125,7 @@ export function encrypt(key: KeyObject, plaintext: Buffer, context: Buffer): Buf
 export function decrypt(key: KeyObject, sealed: Buffer, context: Buffer): Buffer {
   if (sealed.length < 1 + nonceBytes + tagBytes || sealed[0] !== format[0]) throw new Problem('secret.unavailable')
   const nonce = sealed.subarray(1, 1 + nonceBytes)
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, options).setAAD(context)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, wholeTag).setAAD(context)
   decipher.setAuthTag(sealed.subarray(-tagBytes))
   try {
     const bytes = decipher.update(sealed.subarray(1 + nonceBytes, -tagBytes))
