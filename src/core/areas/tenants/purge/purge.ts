@@ -258,9 +258,9 @@ interface Place {
  * long as the last one took, so that it uses the server for at most half of the time.
  */
 const firstBatch = 50
+const smallestBatch = 20
 const largestBatch = 2_000
-const shortMs = 8
-const longMs = 20
+const aimedMs = 14
 const longestRestMs = 100
 
 type Remove = (ctx: Ctx, size: number, range: KeyRange) => Promise<readonly Key[]>
@@ -295,8 +295,11 @@ async function empty(
   return undefined
 }
 
-const nextSize = (size: number, tookMs: number) =>
-  tookMs > longMs ? Math.max(20, Math.trunc(size / 2)) : tookMs < shortMs ? Math.min(largestBatch, size * 2) : size
+/** At most half or double of the last, so that one slow batch does not count for much. */
+function nextSize(size: number, tookMs: number): number {
+  const aimed = Math.min(size * 2, Math.max(size / 2, size * (aimedMs / tookMs)))
+  return Math.trunc(Math.min(largestBatch, Math.max(smallestBatch, aimed)))
+}
 
 /** One batch: answers the removed keys, or what stopped it. */
 function removeSome(
