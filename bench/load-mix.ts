@@ -1,5 +1,5 @@
 /** A mix of what people and programs do with boards: 70 of 100 requests read. */
-import { Pool } from 'undici'
+import { type Dispatcher, Pool } from 'undici'
 import type { Boards } from './board-filler.ts'
 import type { Ground } from './ground.ts'
 import { anyOf, headersOf, type Request } from './requests.ts'
@@ -7,7 +7,10 @@ import { anyOf, headersOf, type Request } from './requests.ts'
 export interface Mix {
   /** Sends a request of the mix, and answers its status. */
   sendNext(): Promise<number>
-  /** Opens the connections, and reads some items of each board, which the mix then reads and changes. */
+  /**
+   * Opens the connections, and reads some items of each board, which the mix then reads and changes. To be called before each
+   * rate: a connection that rests for four seconds ends, and a daemon accepts one in each turn of its loop.
+   */
   learn(): Promise<void>
   close(): Promise<void>
 }
@@ -22,19 +25,36 @@ export function openMix(
   const pool = new Pool(address, { connections, pipelining: 1 })
   const ids = new Map<string, string[]>()
 
-  /** Answers the status. Ids that were read are remembered, to be read and changed later. */
-  async function send(request: Request, remember?: string[]): Promise<number> {
+  /**
+   * Answers the status. Ids that were read are remembered, to be read and changed later. Without the streams and promises of
+   * the package, because the callers share the processors with what they measure.
+   */
+  function send(request: Request, remember?: string[]): Promise<number> {
     const { method, path, body } = request
-    const answer = await pool.request({
+    const sent: Dispatcher.DispatchOptions = {
       method,
       path: `/api/v1${path}`,
       headers: headersOf(request, token),
-      ...(body ? { body: JSON.stringify(body) } : {}),
+      body: body ? JSON.stringify(body) : null,
+    }
+    return new Promise((resolve, reject) => {
+      let status = 0
+      const chunks: Buffer[] = []
+      pool.dispatch(sent, {
+        onRequestStart() {},
+        onResponseStart(_controller, code) {
+          status = code
+        },
+        onResponseData(_controller, chunk) {
+          if (remember) chunks.push(chunk)
+        },
+        onResponseEnd() {
+          if (remember && status < 300) remember.push(...idsOf(Buffer.concat(chunks)))
+          resolve(status)
+        },
+        onResponseError: (_controller, error) => reject(error),
+      })
     })
-    const text = await answer.body.text()
-    if (remember && answer.statusCode < 300)
-      remember.push(...(JSON.parse(text).data as { id: string }[]).map(({ id }) => id))
-    return answer.statusCode
   }
 
   async function openOne(): Promise<void> {
@@ -58,11 +78,8 @@ export function openMix(
     return { method: 'PUT', path: `/items/${itemId}/labels/${labelId}` }
   }
 
-  let isOpen = false
-
   async function learn(): Promise<void> {
-    if (!isOpen) await Promise.all(Array.from({ length: connections }, openOne))
-    isOpen = true
+    await Promise.all(Array.from({ length: connections }, openOne))
     for (const { id } of collections) {
       if (ids.has(id)) continue
       const known: string[] = []
@@ -73,3 +90,5 @@ export function openMix(
 
   return { sendNext: () => send(next()), learn, close: () => pool.destroy() }
 }
+
+const idsOf = (answer: Buffer) => (JSON.parse(answer.toString()).data as { id: string }[]).map(({ id }) => id)

@@ -2,8 +2,8 @@
  * Overload: twice the highest rate that a daemon holds, against that rate; and a second workspace's
  * ten requests a second beside it, against the same requests alone. Each request is due at its
  * moment (open-loop.ts). The flood has a process of its own; the neighbour is measured here. Where the
- * system allows it, both have a higher priority than the daemon and the database: callers have their own
- * processors, and must not wait here behind what they measure.
+ * system allows it, the daemon has the priority that deploy/svc.service gives it, and the neighbour the
+ * highest: it is little work, and must not wait here behind what it measures.
  *
  * A rate holds if 99 % of its requests are answered, with a p99 of at most 250 ms, and nothing fails.
  */
@@ -17,7 +17,7 @@ import { addWorkspace, type Ground } from './ground.ts'
 import { type Mix, openMix } from './load-mix.ts'
 import { heldShare, latencyMs, type Outcome, quantile, sendAtRate, toldOf } from './open-loop.ts'
 import type { FloodOrder, FloodSettings } from './overload-process.ts'
-import { startDaemon } from './processes.ts'
+import { startServer } from './processes.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
 const rates = [1500, 1350, 1200, 1050, 900, 750, 600, 450, 300]
@@ -27,6 +27,9 @@ const secondsEach = 12
 const floodSeconds = 25
 const neighbourRate = 10
 
+/** `nice` runs the daemon with ordinary priority where no other is allowed. */
+const asService = ['nice', '-n', '-10', join(import.meta.dirname, '../bin/svc'), 'daemon']
+
 const size = { boards: 40, buckets: 5, itemsEach: 250 }
 const small = { boards: 4, buckets: 5, itemsEach: 250 }
 
@@ -34,11 +37,11 @@ export async function overload(ground: Ground): Promise<Line[]> {
   const boards = await fillBoards(ground, size)
   const neighbour = await addWorkspace(ground, 'neighbour')
   const ownBoards = await fillBoards({ ...ground, ...neighbour }, small)
-  const daemon = await startDaemon(ground.environment)
+  const daemon = await startServer(asService, ground.environment)
   const mix = openMix(daemon.address, neighbour, ownBoards)
-  // Not earlier: the daemon would inherit it.
-  prefer(process.pid)
   const flood = startFlood({ address: daemon.address, token: ground.token, boards })
+  // Not earlier: the daemon and the flood would inherit it.
+  preferThis()
   try {
     for (const rate of warmUp) await flood.send({ rate, seconds: 5 })
     const held = await highestHeld(flood)
@@ -68,7 +71,6 @@ function startFlood(settings: FloodSettings): Flood {
   const child: ChildProcess = fork(join(import.meta.dirname, 'overload-process.ts'), [JSON.stringify(settings)], {
     serialization: 'advanced',
   })
-  prefer(child.pid!)
   return {
     async send(order) {
       child.send(order)
@@ -83,11 +85,13 @@ function startFlood(settings: FloodSettings): Flood {
   }
 }
 
-function prefer(pid: number): void {
+function preferThis(): void {
   try {
-    setPriority(pid, constants.priority.PRIORITY_HIGHEST)
+    setPriority(constants.priority.PRIORITY_HIGHEST)
   } catch {
-    process.stderr.write('overload: the clients have no higher priority, so latencies include their own waits\n')
+    process.stderr.write(
+      "overload: no higher priority is allowed here, so the neighbour's latencies include its own waits\n",
+    )
   }
 }
 

@@ -1,59 +1,119 @@
 /**
- * The door: a call that could not begin in time is refused before its body is read and before any query.
+ * The door: a call that could not begin in time is refused before the framework, before its body is read and before any query.
  *
- *    head → lane of the caller ─▶ would it be lent a connection in time? ──yes──▶ body → gate → work
+ *    head → lane of the caller ─▶ would it be lent a connection in time? ──yes──▶ router → body → gate → work
  *                                  (backlog.ts)      └──no──▶ 503 service.unavailable, Retry-After: 1
  *
  * The lane is that of the workspace for a known token, that of the source for any other. What the event loop is late
  * counts for the call: it has waited so long already. A call without a token has limits of its own (source-rate.ts,
  * source-seats.ts). Health, metrics and the pages are no operations and are always served.
  *
- * A refusal costs far less than a call, so it is answered at once while there are at most three for each call that is
- * admitted. Callers that come back at once would fill the thread with refusals; beyond that, refusals wait for each
- * other, for a second at most. So the work keeps the processor, however many are refused.
+ * A refusal has to cost far less than a call: at twice the rate there is one for each answer. In the framework it took three
+ * times as long. It is answered at once while there are at most three for each call that is admitted, or two thousand a second.
+ * Callers that come back at once would fill the thread with refusals; beyond that, refusals wait for each other, for a second
+ * at most. So the work keeps the processor, however many are refused.
  *
- * A refusal says nothing about the token: a workspace's lane and that of a source are refused alike.
+ * A refusal says nothing about the token or the operation: a workspace's lane and that of a source are refused alike. A head
+ * that is at fault is left to the framework, which ends its connection.
  * Spec: decisions 7, Overload; docs/decisions/0185.
  */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../core/contract/problem.ts'
 import type { Pool } from '../core/kernel/database/pool.ts'
 import type { Gate } from './gate.ts'
-import { sendProblem } from './refusals.ts'
+import type { Log } from './log.ts'
+import type { RequestCounts } from './metrics/requests.ts'
+import { rawAnswer } from './raw-answers.ts'
+import { headFault, pathOfTarget } from './request-head.ts'
+import { root } from './routes.ts'
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** The lane of a call that the door has admitted, if it has a token. */
+    lane?: string
+  }
+}
 
 export interface RefusedCalls {
   /** Calls refused at the door, since the start. */
   readonly refused: number
 }
 
-/** Puts the check before the operations' routes. */
-export function guardDoor(
-  app: FastifyInstance,
-  pool: Pick<Pool, 'isInTime' | 'took'>,
-  gate: Pick<Gate, 'laneOf'>,
-): RefusedCalls {
+export interface DoorOptions {
+  readonly pool: Pick<Pool, 'isInTime' | 'took'>
+  readonly gate: Pick<Gate, 'laneOf'>
+  readonly log: Log
+  readonly metrics: RequestCounts
+  /** Whether each answer ends its connection. */
+  readonly isLeaving: () => boolean
+}
+
+const callsBegin = `${root}/`
+const refusal = new Problem('service.unavailable')
+
+/** Puts the check before the framework. */
+export function guardDoor(app: FastifyInstance, options: DoorOptions): RefusedCalls {
+  const { pool, gate } = options
   const loop = followLoop(app)
   const pace = openPace(() => loop.admittedPerMs * mostRefusals)
   const counts = { refused: 0 }
-  app.addHook('onRequest', (request, reply, done) => {
-    const { operation } = request.routeOptions.config
-    const lane = operation && operation.needs.caller !== 'anyone' ? gate.laneOf(request.raw) : undefined
-    if (lane === undefined) return done()
-    if (pool.isInTime(lane, loop.lateMs)) {
-      loop.admitted += 1
-      request.lane = lane
-      return done()
+  standBefore(app, (request, response) => {
+    const lane = pathOfTarget(request.url).startsWith(callsBegin) ? gate.laneOf(request) : undefined
+    if (lane === undefined) return false
+    const isInTime = pool.isInTime(lane, loop.lateMs)
+    if (!isInTime && !headFault(request, request.url ?? '')) {
+      counts.refused += 1
+      refuseAt(pace, request, response, options)
+      return true
     }
-    counts.refused += 1
-    pace.keep(() => sendProblem(request, reply, new Problem('service.unavailable')))
+    loop.admitted += 1
+    request.lane = lane
+    return false
   })
   timeCalls(app, pool)
   return counts
 }
 
+/** Asks before the framework's own listener, which is the last one. */
+function standBefore(app: FastifyInstance, refuses: (request: IncomingMessage, response: ServerResponse) => boolean) {
+  const serve = app.server.listeners('request').at(-1) as RequestListener
+  app.server.off('request', serve)
+  app.server.on('request', (request, response) => {
+    if (!refuses(request, response)) serve(request, response)
+  })
+}
+
+/** Answers the refusal in its turn, with its line in the log and its observation. */
+function refuseAt(pace: Pace, request: IncomingMessage, response: ServerResponse, options: DoorOptions): void {
+  const { log, metrics, isLeaving } = options
+  const startedAt = performance.now()
+  const { id, head, body } = rawAnswer(refusal)
+  metrics.started()
+  response.once('close', () => {
+    const status = response.writableFinished ? refusal.status : 499
+    const seconds = (performance.now() - startedAt) / 1000
+    metrics.answered(unnamed, status, seconds, refusal.code)
+    log.request({
+      request_id: id,
+      method: request.method ?? '',
+      operation: unnamed,
+      status,
+      duration_ms: Math.round(seconds * 10_000) / 10,
+      code: refusal.code,
+    })
+  })
+  pace.keep(() => {
+    response.writeHead(refusal.status, { ...head, 'retry-after': '1', ...(isLeaving() ? { connection: 'close' } : {}) })
+    response.end(body)
+  })
+}
+
+/** The name, in metrics and log, of an operation that was not looked for. */
+const unnamed = 'none'
+
 /** Tells the pool how long successful calls took, without the time that the caller takes to send and to read. */
 function timeCalls(app: FastifyInstance, pool: Pick<Pool, 'took'>): void {
-  app.decorateRequest('lane', undefined)
   app.decorateRequest('wholeAt', 0)
   app.addHook('preHandler', (request, _reply, done) => {
     // A file is still on its way, at the pace of its sender.
@@ -61,10 +121,10 @@ function timeCalls(app: FastifyInstance, pool: Pick<Pool, 'took'>): void {
     done()
   })
   app.addHook('onSend', (request, reply, _payload, done) => {
-    const { lane, wholeAt } = request
+    const { wholeAt, raw } = request
     const { operation } = request.routeOptions.config
-    if (lane !== undefined && operation && wholeAt > 0 && reply.statusCode < 400)
-      pool.took(lane, operation.id, performance.now() - wholeAt)
+    if (raw.lane !== undefined && operation && wholeAt > 0 && reply.statusCode < 400)
+      pool.took(raw.lane, operation.id, performance.now() - wholeAt)
     done()
   })
 }
@@ -98,7 +158,7 @@ function followLoop(app: FastifyInstance): Loop {
 }
 
 /** In a millisecond, however little is admitted. */
-const slowest = 0.2
+const slowest = 2
 /** The time of Retry-After. */
 const mostMs = 1_000
 

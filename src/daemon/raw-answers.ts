@@ -50,7 +50,7 @@ export function answerTheRest(server: Server): void {
     answerRaw(socket, new Problem('request.method', { allow: '' }, { headers: { allow: '' } }))
   })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { head, body } = written(
+    const { head, body } = rawAnswer(
       new Problem(
         'request.malformed',
         {},
@@ -66,7 +66,7 @@ function answerRaw(socket: Duplex, problem: Problem): void {
     socket.destroy()
     return
   }
-  const { head, body } = written(problem)
+  const { head, body } = rawAnswer(problem)
   const lines = Object.entries({ ...head, ...problem.headers, connection: 'close' }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   )
@@ -75,14 +75,16 @@ function answerRaw(socket: Duplex, problem: Problem): void {
   )
 }
 
-function written(problem: Problem): { head: Record<string, string>; body: string } {
-  const requestId = newId()
-  const body = JSON.stringify(problemBody(problem, requestId))
+/** A problem as it is written by hand, without the headers of its own status. `id`: that of the request. */
+export function rawAnswer(problem: Problem): { id: string; head: Record<string, string>; body: string } {
+  const id = newId()
+  const body = JSON.stringify(problemBody(problem, id))
   return {
+    id,
     head: {
       'content-type': problemType,
       'content-length': String(Buffer.byteLength(body)),
-      'x-request-id': requestId,
+      'x-request-id': id,
       'cache-control': 'no-store',
     },
     body,

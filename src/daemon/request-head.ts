@@ -7,7 +7,7 @@
  *
  * Spec: decisions 1, Problems; RFC 9110, 5.3; RFC 9112, 3.2 and 6.1.
  */
-import type { FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
 import type { Violation } from '../core/contract/problem.ts'
 import { readHost } from './host.ts'
 
@@ -34,9 +34,11 @@ export function pathOfTarget(target = ''): string {
   return path.startsWith('/') ? path : `/${path}`
 }
 
-/** The fault of the head of a request, if any. */
-export function headFault({ raw, originalUrl }: FastifyRequest): Violation | undefined {
-  const { httpVersion, rawHeaders } = raw
+/** The fault of the head of a request, if any. `target`: as it was sent. */
+export function headFault(
+  { httpVersion, rawHeaders }: Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>,
+  target: string,
+): Violation | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return broken('', 'http.version')
   const values = new Map<string, string>()
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -48,7 +50,7 @@ export function headFault({ raw, originalUrl }: FastifyRequest): Violation | und
   }
   return (
     hostFault(values.get('host'), httpVersion) ??
-    targetFault(originalUrl, values.get('host')) ??
+    targetFault(target, values.get('host')) ??
     codingFault(values.get('transfer-encoding'), httpVersion)
   )
 }

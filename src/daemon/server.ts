@@ -2,8 +2,8 @@
  * The HTTP server: limits, request ids, and problems for every refusal.
  *
  *    bytes → Node's parser ──fault──▶ raw-answers.ts
- *      → onRequest: id, head, path ──▶ router ──unknown──▶ 404, or 405 with Allow
  *      → full-door.ts ──cannot begin in time──▶ 503
+ *      → onRequest: id, head, path ──▶ router ──unknown──▶ 404, or 405 with Allow
  *      → body.ts → mount.ts (gate → perform) → answer
  *                    └─ whatever is thrown, anywhere ──▶ refusals.ts
  *
@@ -32,7 +32,7 @@ import { newId } from '../core/kernel/values/id.ts'
 import { addBodyParser } from './body.ts'
 import { boundConnections, type ConnectionLimits } from './connections.ts'
 import { openDocumentTurns } from './document-turns.ts'
-import { guardDoor, type RefusedCalls } from './full-door.ts'
+import { type DoorOptions, guardDoor, type RefusedCalls } from './full-door.ts'
 import { openGate } from './gate.ts'
 import { addHealth, type Readiness } from './health.ts'
 import { openHeldRefusals } from './held-refusals.ts'
@@ -63,8 +63,6 @@ declare module 'fastify' {
     failed(error: unknown): void
     /** Undefined while tracing is off. */
     span: OpenSpan | undefined
-    /** The lane of the call, if it has a token. */
-    lane: string | undefined
     /** When the whole request was here, by the monotonic clock in ms. */
     wholeAt: number
   }
@@ -154,7 +152,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   addObservation(app, options)
   if (options.servesApi) addProxyWarning(app, options.log, installation.config.trustedProxies)
   app.addHook('onRequest', checkRequest)
-  addFarewell(app, options.isDraining)
+  const isLeaving = addFarewell(app, options.isDraining)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, error, request, reply))
   const readers = followReaders(app, options.readers)
   const served = options.servesMetrics ? [...ofHealth, '/metrics'] : ofHealth
@@ -166,7 +164,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   app.setNotFoundHandler(refuseUnknown)
 
   addHealth(app, options)
-  const calls = options.servesApi ? mountApi(app, installation, readers) : { refused: 0 }
+  const calls = options.servesApi ? mountApi(app, installation, { ...options, readers, isLeaving }) : { refused: 0 }
   options.metrics.watch(options.listener, {
     connections,
     calls,
@@ -177,12 +175,18 @@ export function buildServer(installation: Installation, options: ServerOptions):
   return app
 }
 
-function mountApi(app: FastifyInstance, installation: Installation, readers: Readers): RefusedCalls {
+/** What the operations need of the server. */
+interface ApiOptions extends Pick<DoorOptions, 'log' | 'metrics' | 'isLeaving'> {
+  readonly readers: Readers
+}
+
+function mountApi(app: FastifyInstance, installation: Installation, options: ApiOptions): RefusedCalls {
+  const { readers } = options
   const held = openHeldRefusals()
   const sourceRate = openSourceRate(installation.config.sourceRate, held)
   const gate = openGate(installation, openRate(installation.pool), sourceRate)
   const seats = openSourceSeats(held, installation.config.sourceRate)
-  const refused = guardDoor(app, installation.pool, gate)
+  const refused = guardDoor(app, { ...options, pool: installation.pool, gate })
   const turns = openDocumentTurns()
   const turn: Turn = (request, bytes) => turns.wait(sourceOf(request.raw, installation.config.trustedProxies), bytes)
   mountOperations(app, { installation, gate, seats, readers, turn }, everyOperation)
@@ -205,16 +209,21 @@ function addProxyWarning(app: FastifyInstance, log: Log, proxies: Config['truste
   })
 }
 
-/** While the daemon drains, every answer has `connection: close`, so that no further request is sent on its connection. */
-function addFarewell(app: FastifyInstance, isDraining: () => boolean): void {
+/**
+ * While the daemon drains, every answer has `connection: close`, so that no further request is sent on its connection.
+ * Answers whether that is so.
+ */
+function addFarewell(app: FastifyInstance, isDraining: () => boolean): () => boolean {
   let isClosing = false
+  const isLeaving = () => isClosing || isDraining()
   app.addHook('preClose', async () => {
     isClosing = true
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (isClosing || isDraining()) reply.header('connection', 'close')
+    if (isLeaving()) reply.header('connection', 'close')
     done(null, payload)
   })
+  return isLeaving
 }
 
 function sendRefusal(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -243,7 +252,7 @@ const refusalCause = (error: unknown) => (error instanceof Error && error.cause 
 /** Sets the request id on the answer, and refuses requests that no route can serve. */
 function checkRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
   reply.header('x-request-id', request.id)
-  const fault = headFault(request)
+  const fault = headFault(request.raw, request.originalUrl)
   const unread = queryFault(request.query)
   if (fault) {
     reply.header('connection', 'close')

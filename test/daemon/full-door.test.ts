@@ -105,6 +105,12 @@ describe('the pace of refusals', () => {
     expect(times.filter((ms) => ms < 100).length).toBeLessThan(210)
   })
 
+  test('two thousand a second are told, however little is admitted', async () => {
+    const times = await told(1_000, 0)
+    expect(times.at(-1)).toBeGreaterThan(480)
+    expect(times.filter((ms) => ms < 900).length).toBeGreaterThan(500)
+  })
+
   test('nobody waits for more than the second of Retry-After', async () => {
     const times = await told(4_000, 0)
     expect(Math.max(...times)).toBeLessThan(1_500)

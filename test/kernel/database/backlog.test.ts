@@ -22,14 +22,14 @@ function most(backlog: Backlog, now: number, meets: { lanes?: number; lateMs?: n
 }
 
 describe('the bound', () => {
-  test('a burst may fill its lane, and no more', () => {
+  test('the first burst may fill its lane, and no more', () => {
     expect(most(new Backlog(least, full), 0)).toBe(full)
     expect(most(standing(1_000, 400), 400)).toBe(full)
   })
 
   test('once a queue has stood for a second, as many may wait as are served in time', () => {
-    expect(most(standing(500, 1_100), 1_100)).toBe(inTimeMs / 2)
     expect(most(standing(1_000, 1_100), 1_100)).toBe(inTimeMs)
+    expect(most(standing(2_000, 1_100), 1_100)).toBe(2 * inTimeMs)
   })
 
   test('the first queue of a process may stand for a second: its connections are being made', () => {
@@ -42,6 +42,16 @@ describe('the bound', () => {
     expect(most(backlog, 2_600)).toBe(inTimeMs)
   })
 
+  test('once the pace is known, a burst is a hundred calls, or what is served in a fifth of a second', () => {
+    const again = (perSecond: number) => {
+      const backlog = standing(perSecond, 1_100)
+      backlog.ended()
+      backlog.began(5_000)
+      return most(backlog, 5_010)
+    }
+    expect([100, 700, 5_000].map(again)).toEqual([100, 140, full])
+  })
+
   test('the lanes that wait have equal parts', () =>
     expect(most(standing(1_000, 1_100), 1_100, { lanes: 5 })).toBe(inTimeMs / 5))
 
@@ -52,8 +62,8 @@ describe('the bound', () => {
   })
 
   test('what the event loop is late counts as waited', () => {
-    expect(most(standing(1_000, 1_100), 1_100, { lateMs: 25 })).toBe(inTimeMs - 25)
-    expect(most(standing(1_000, 1_100), 1_100, { lateMs: 500 })).toBe(32)
+    expect(most(standing(2_000, 1_100), 1_100, { lateMs: 25 })).toBe(2 * (inTimeMs - 25))
+    expect(most(standing(2_000, 1_100), 1_100, { lateMs: 500 })).toBe(32)
   })
 
   test('on a slow machine it is what a client with 32 connections sends, unless that takes more than half a second', () => {

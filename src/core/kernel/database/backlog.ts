@@ -3,17 +3,18 @@
  *
  *         something waits               for half a second without a pause (the first time a second), or a lane is full
  *    CALM ───────────────▶ WAITING ────────────────────────────────────────────────────▶ BOUNDED
- *     ▲  ◀───────────────  a lane may be full                a lane may have its share     │
+ *     ▲  ◀───────────────  a lane may have a burst           a lane may have its share     │
  *     │   nothing waits                                                                    │
  *     └────────── nothing waits, and for a second no call came beyond the share ───────────┘
  *
- * The share is a part of what is lent a connection within 100 ms, at the pace measured while something waits. A lane has
+ * The share is a part of what is lent a connection within 50 ms, at the pace measured while something waits. A lane has
  * what the others leave of it, and an equal part at least. A lane with fewer than a third of the connections waiting is
  * below every share, so a lane is only refused for what it asks itself. On a slow machine all shares together are not
  * less than what a client with 32 connections sends, as long as that is served within half a second.
  *
- * A burst on a calm pool may fill its lane: it is over in a moment, and its calls are served faster than they would come
- * back. What stays is no burst, and the longer its queue is, the later is every answer.
+ * A burst on a calm pool may be a hundred calls, or what is lent a connection within 200 ms: it is over in a moment, and its
+ * calls are served faster than they would come back. What stays is no burst, and the longer its queue is, the later is
+ * every answer.
  *
  * Not guaranteed: one transaction may be as slow as its statements. The pace is that of the last second or so, so that a
  * disk that is slow for a moment refuses nobody.
@@ -21,10 +22,13 @@
  */
 
 /** How long a transaction may wait while the pool is BOUNDED. */
-export const inTimeMs = 100
+export const inTimeMs = 50
 /** So many may wait in all even if they wait longer, but no longer than `fewMs`. */
 const few = 32
 const fewMs = 500
+/** A burst on a calm pool: so many calls, or as many as are served within `burstInMs`. */
+const leastBurst = 100
+const burstInMs = 200
 /** How long a queue may stand before it counts as more than a burst. The first one has `settleMs`: its connections are being made. */
 const burstMs = 500
 /** How long the bound stays after the last call beyond it. Without this, each moment without a queue would admit a burst. */
@@ -86,10 +90,15 @@ export class Backlog {
   hasRoom({ waiting, all, lanes, lateMs }: Queue, now = performance.now()): boolean {
     if (waiting < this.least) return true
     this.measure(now)
-    const most = this.isBounded(now) ? this.share(all - waiting, lanes, lateMs) : this.full
+    const most = this.isBounded(now) ? this.share(all - waiting, lanes, lateMs) : this.burst
     if (waiting < Math.min(most, this.full)) return true
     this.boundedUntil = now + boundedMs
     return false
+  }
+
+  /** Before the pace of this process is known, a lane may be full. */
+  private get burst(): number {
+    return this.measuredMs < settleMs ? this.full : Math.max(leastBurst, this.pace * burstInMs)
   }
 
   private isBounded(now: number): boolean {

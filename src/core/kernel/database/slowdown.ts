@@ -2,11 +2,14 @@
  * Slowdown: how many connections a lane may hold while others need some, so that the others do not become much slower.
  *
  *    a call of another lane took    more than twice as long as on a calm pool ──▶ less for the flood
- *                                   less than that ────────────────────────────▶ half as much more, up to its share
+ *                                   less than that ────────────────────────────▶ a part of that more, up to its share
  *
  * A third of the connections bounds what others wait for a connection; it does not bound what they wait for a processor.
- * So the flood has what leaves two thirds of the others' calls within twice their own time: a third of the connections
- * where processors are to spare, and as little as one where the flood alone keeps them all busy.
+ * So the flood has a third of the connections where processors are to spare, and fewer where it keeps them busy itself:
+ *
+ *  - two, where that leaves nineteen of twenty of the others' calls within twice their own time. More add little to what is
+ *    done of the flood: one is in the database while the thread works for the other;
+ *  - one, where with two fewer than two thirds of the others' calls are. It costs the flood a third and more.
  *
  * A call is compared with calls of the same kind only, as they were while nothing waited. A kind that was never seen then
  * says nothing.
@@ -17,9 +20,11 @@
 
 /** How many times its own time a call may take beside a flood. */
 const bearable = 2
+/** Beyond so many connections, a flood loses little with each. */
+const enoughForFlood = 2
 /** What a call takes from what the flood may hold, or adds to it, in connections. */
-const narrower = 0.1
-const wider = narrower / 2
+const beyondEnough = { narrower: 0.4, wider: 0.4 / 20 }
+const withinEnough = { narrower: 0.1, wider: 0.1 / 2 }
 /** The weight of a new call in the mean of its kind. */
 const weight = 1 / 16
 /** A mean of fewer calls says nothing. */
@@ -62,6 +67,7 @@ export class Slowdown {
   tookBeside(kind: string, ms: number): void {
     const known = this.calm.get(kind)
     if (known === undefined || known.calls < enough) return
+    const { narrower, wider } = this.allowed > enoughForFlood ? beyondEnough : withinEnough
     const change = ms > bearable * known.ms ? -narrower : wider
     this.allowed = Math.min(this.share, Math.max(1, this.allowed + change))
   }
