@@ -75,12 +75,18 @@ export function guardDoor(app: FastifyInstance, options: DoorOptions): RefusedCa
   return counts
 }
 
-/** Asks before the framework's own listener, which is the last one. */
+/** Asks before the framework's own listener, which is the last one. An error of its own would end the process. */
 function standBefore(app: FastifyInstance, refuses: (request: IncomingMessage, response: ServerResponse) => boolean) {
   const serve = app.server.listeners('request').at(-1) as RequestListener
   app.server.off('request', serve)
   app.server.on('request', (request, response) => {
-    if (!refuses(request, response)) serve(request, response)
+    let isRefused = false
+    try {
+      isRefused = refuses(request, response)
+    } catch {
+      // The gate reads the same of the request, and its errors are answered.
+    }
+    if (!isRefused) serve(request, response)
   })
 }
 

@@ -1,4 +1,5 @@
 /** What cannot begin in time is refused at the door, and nobody else is. Decision record 0185. */
+import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
@@ -36,6 +37,13 @@ describe('with one connection, and changes of a tenth of a second', () => {
     made += 1
     return daemon.call('POST', '/api/v1/containers', { token, body: { kind: 'HUB', name: `Hub ${made}` } })
   }
+  const authorization = ({ token }: Person) => `Authorization: Bearer ${token}`
+  /** All that is answered to these bytes, until the connection ends. */
+  const sent = async (bytes: string) => {
+    const socket = connect(daemon.port, '127.0.0.1').setEncoding('latin1')
+    socket.write(bytes)
+    return (await socket.toArray()).join('')
+  }
   async function timed(call: Promise<Answered>): Promise<Answered & { readonly ms: number }> {
     const begun = performance.now()
     return { ...(await call), ms: performance.now() - begun }
@@ -47,6 +55,12 @@ describe('with one connection, and changes of a tenth of a second', () => {
     const admitted = Array.from({ length: 14 }, () => create(flooder.token))
     await pause(650) // the queue has stood for more than a burst
     const beyond = await Promise.all(Array.from({ length: 20 }, () => timed(create(flooder.token))))
+    const faulty = await sent(
+      `GET /api/v1/accounts/me HTTP/1.1\r\nHost: a\r\nHost: b\r\n${authorization(flooder)}\r\n\r\n`,
+    )
+    const atHome = await sent(
+      `HEAD http://x/api/v1/accounts/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${authorization(flooder)}\r\n\r\n`,
+    )
     const own = await daemon.call('GET', '/api/v1/accounts/me', { token: neighbour.token })
     const unknown = await daemon.call('GET', '/api/v1/accounts/me', { token: mintToken('personal').token })
     const health = await daemon.call('GET', '/healthz')
@@ -55,7 +69,10 @@ describe('with one connection, and changes of a tenth of a second', () => {
     expect(own.status).toBe(200)
     expect(unknown.status).toBe(401)
     expect(health.status).toBe(200)
-    expect(metrics.text).toContain(`svc_calls_refused_total{listener="api"} 20`)
+    // A head at fault ends its connection, whoever sent it; a target with a host is a call like any other.
+    expect(faulty).toMatch(/^HTTP\/1\.1 400 .*\r\nconnection: close\r\n/is)
+    expect(atHome).toMatch(/^HTTP\/1\.1 503 .*\r\nretry-after: 1\r\n.*\r\n\r\n$/is)
+    expect(metrics.text).toContain(`svc_calls_refused_total{listener="api"} 21`)
     for (const { status, headers, json, ms } of beyond) {
       expect(status).toBe(503)
       expect(headers['retry-after']).toBe('1')
@@ -74,7 +91,7 @@ describe('with one connection, and changes of a tenth of a second', () => {
     expect(served.map(({ status }) => status)).toEqual(served.map(() => 201))
     // It is a refusal and not a failure of ours, so it has its line and no other.
     expect(failures).toEqual([])
-    expect(lines.filter(({ status, code }) => status === 503 && code === 'service.unavailable')).toHaveLength(20)
+    expect(lines.filter(({ status, code }) => status === 503 && code === 'service.unavailable')).toHaveLength(21)
   })
 
   test('when nothing waits any more, the flooder is served again', async () => {
