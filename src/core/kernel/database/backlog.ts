@@ -7,7 +7,7 @@
  *     │   nothing waits                                                                    │
  *     └────────── nothing waits, and for a second no call came beyond the share ───────────┘
  *
- * The share is a part of what is lent a connection within 50 ms, at the pace measured while something waits. A lane has
+ * The share is a part of what is lent a connection within 100 ms, at the pace measured while something waits. A lane has
  * what the others leave of it, and an equal part at least. A lane with fewer than a third of the connections waiting is
  * below every share, so a lane is only refused for what it asks itself. On a slow machine all shares together are not
  * less than what a client with 32 connections sends, as long as that is served within half a second.
@@ -22,7 +22,7 @@
  */
 
 /** How long a transaction may wait while the pool is BOUNDED. */
-export const inTimeMs = 50
+export const inTimeMs = 100
 /** So many may wait in all even if they wait longer, but no longer than `fewMs`. */
 const few = 32
 const fewMs = 500
