@@ -9,6 +9,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -27,8 +28,10 @@ const secondsEach = 12
 const floodSeconds = 25
 const neighbourRate = 10
 
+const unit = readFileSync(join(import.meta.dirname, '../deploy/svc.service'), 'utf8')
+const [, niceness = '0'] = /^Nice=(-?[0-9]+)$/m.exec(unit) ?? []
 /** `nice` runs the daemon with ordinary priority where no other is allowed. */
-const asService = ['nice', '-n', '-10', join(import.meta.dirname, '../bin/svc'), 'daemon']
+const asService = ['nice', '-n', niceness, join(import.meta.dirname, '../bin/svc'), 'daemon']
 
 const size = { boards: 40, buckets: 5, itemsEach: 250 }
 const small = { boards: 4, buckets: 5, itemsEach: 250 }

@@ -8,8 +8,8 @@
  * counts for the call: it has waited so long already. A call without a token has limits of its own (source-rate.ts,
  * source-seats.ts). Health, metrics and the pages are no operations and are always served.
  *
- * A refusal has to cost far less than a call: at twice the rate there is one for each answer. In the framework it took three
- * times as long. It is answered at once while there are at most three for each call that is admitted, or two thousand a second.
+ * A refusal has to cost far less than a call: at twice the rate there is one for each answer. Behind the framework it took half
+ * as long again. It is answered at once while there are at most three for each call that is admitted, or two thousand a second.
  * Callers that come back at once would fill the thread with refusals; beyond that, refusals wait for each other, for a second
  * at most. So the work keeps the processor, however many are refused.
  *
