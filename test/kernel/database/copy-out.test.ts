@@ -163,10 +163,9 @@ test('a backend that is terminated meanwhile ends the copy with DatabaseUnavaila
   const copying = pool.transaction(as, async (tx) => {
     let terminating: Promise<void> | undefined
     await tx.copyOut(everything, () => {
-      terminating ??=
-        db.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'copying'`.then(
-          () => undefined,
-        )
+      terminating ??= db.sql`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name = 'copying' and datname = current_database()`.then(() => undefined)
       return terminating
     })
   })
