@@ -1,6 +1,6 @@
 /**
- * Overload: twice the highest rate that a daemon holds, against that rate; and a second workspace's
- * ten requests a second beside it, against the same requests alone. Each request is due at its
+ * Overload: twice the highest rate that a daemon holds, against that rate; and then a second workspace's
+ * ten requests a second beside the same flood, against the same requests alone. Each request is due at its
  * moment (open-loop.ts). The flood has a process of its own; the neighbour is measured here. Where the
  * system allows it, the daemon has the priority that deploy/svc.service gives it, and the neighbour the
  * highest: it is little work, and must not wait here behind what it measures.
@@ -27,6 +27,8 @@ const warmUp = [300, 600]
 const secondsEach = 12
 const floodSeconds = 25
 const neighbourRate = 10
+/** The p99 of fewer than six hundred requests is that of two or three. */
+const neighbourSeconds = 60
 
 const unit = readFileSync(join(import.meta.dirname, '../deploy/svc.service'), 'utf8')
 const [, niceness = '0'] = /^Nice=(-?[0-9]+)$/m.exec(unit) ?? []
@@ -48,11 +50,11 @@ export async function overload(ground: Ground): Promise<Line[]> {
   try {
     for (const rate of warmUp) await flood.send({ rate, seconds: 5 })
     const held = await highestHeld(flood)
+    const flooded = await flood.send({ rate: 2 * held.rate, seconds: floodSeconds })
     await sendAtRate(mix, neighbourRate, 3)
-    const alone = await beside(mix, Promise.resolve())
-    const sent = flood.send({ rate: 2 * held.rate, seconds: floodSeconds })
-    const pressed = await beside(mix, sent)
-    return linesOf(held, await sent, alone, pressed)
+    const alone = await neighbourBeside(mix, Promise.resolve())
+    const pressed = await neighbourBeside(mix, flood.send({ rate: 2 * held.rate, seconds: neighbourSeconds }))
+    return [...linesOfFlood(held, flooded), ...linesOfNeighbour(alone, pressed)]
   } finally {
     await flood.end()
     await mix.close()
@@ -110,8 +112,8 @@ async function highestHeld(flood: Flood): Promise<Held> {
 }
 
 /** The neighbour's requests for as long as the flood takes. */
-async function beside(mix: Mix, flood: Promise<unknown>): Promise<Outcome> {
-  const [outcome] = await Promise.all([sendAtRate(mix, neighbourRate, floodSeconds), flood])
+async function neighbourBeside(mix: Mix, flood: Promise<unknown>): Promise<Outcome> {
+  const [outcome] = await Promise.all([sendAtRate(mix, neighbourRate, neighbourSeconds), flood])
   process.stderr.write(`neighbour: ${toldOf(outcome)}\n`)
   return outcome
 }
@@ -126,11 +128,11 @@ function partsOf({ due, byStatus, failed }: Outcome) {
   return { answered, refused, failures: of((status) => status >= 500 && status !== 503).length + failed + unsent }
 }
 
-function linesOf(held: Held, outcome: Outcome, alone: Outcome, pressed: Outcome): Line[] {
+const p99 = (of: Outcome) => quantile(partsOf(of).answered, 0.99)
+
+function linesOfFlood(held: Held, outcome: Outcome): Line[] {
   const name = `overload: ${2 * held.rate} mixed requests a second, where ${held.rate} hold`
   const { answered, refused, failures } = partsOf(outcome)
-  const p99 = (of: Outcome) => quantile(partsOf(of).answered, 0.99)
-  const neighbour = partsOf(pressed)
   return [
     ratioLine(
       `${name}: answered in a second`,
@@ -146,6 +148,12 @@ function linesOf(held: Held, outcome: Outcome, alone: Outcome, pressed: Outcome)
     ),
     ceilingLine(`${name}: p99 of ${refused.length} refusals`, quantile(refused, 0.99), 'ms', 100),
     ceilingLine(`${name}: failures that are no 503`, failures, '', 0),
+  ]
+}
+
+function linesOfNeighbour(alone: Outcome, pressed: Outcome): Line[] {
+  const neighbour = partsOf(pressed)
+  return [
     ceilingLine(
       `${neighbourRate} requests a second of another workspace beside it: refused`,
       neighbour.refused.length + neighbour.failures,

@@ -1,6 +1,6 @@
 /** How many may wait, so that each begins in time. Decision record 0185. */
 import { describe, expect, test } from 'vitest'
-import { Backlog, inTimeMs } from '../../../src/core/kernel/database/backlog.ts'
+import { Backlog, floodInTimeMs, inTimeMs } from '../../../src/core/kernel/database/backlog.ts'
 
 const least = 4
 const full = 200
@@ -13,11 +13,19 @@ function standing(perSecond: number, until: number): Backlog {
   return backlog
 }
 
-/** How many may wait in a lane. `others`: how many wait in other lanes. */
-function most(backlog: Backlog, now: number, meets: { lanes?: number; lateMs?: number; others?: number } = {}): number {
-  const { lanes = 1, lateMs = 0, others = lanes > 1 ? 1_000 : 0 } = meets
+/** What a lane may meet. `others`: how many wait in other lanes. `refused`: the part of its own calls. */
+interface Meets {
+  readonly lanes?: number
+  readonly lateMs?: number
+  readonly others?: number
+  readonly refused?: number
+}
+
+/** How many may wait in a lane. */
+function most(backlog: Backlog, now: number, meets: Meets = {}): number {
+  const { lanes = 1, lateMs = 0, others = lanes > 1 ? 1_000 : 0, refused = 0 } = meets
   for (let waiting = 0; waiting <= 2 * full; waiting += 1)
-    if (!backlog.hasRoom({ waiting, all: waiting + others, lanes, lateMs }, now)) return waiting
+    if (!backlog.hasRoom({ asker: { refused }, waiting, all: waiting + others, lanes, lateMs }, now)) return waiting
   return Number.POSITIVE_INFINITY
 }
 
@@ -66,6 +74,22 @@ describe('the bound', () => {
     expect(most(standing(1_000, 1_100), 1_100, { lateMs: 500 })).toBe(32)
   })
 
+  test('a lane that is refused more than a fifth of its calls may have half as many waiting', () => {
+    const of = (refused: number) => most(standing(1_000, 1_100), 1_100, { refused })
+    expect([0, 0.19, 0.21, 1].map(of)).toEqual([inTimeMs, inTimeMs, floodInTimeMs, floodInTimeMs])
+    expect(most(standing(100, 1_100), 1_100, { refused: 1 }), 'the least that may wait').toBe(32)
+  })
+
+  test('what is refused of a lane is that of its latest hundred calls', () => {
+    const backlog = standing(1_000, 1_100)
+    const lane = { refused: 0 }
+    const ask = (waiting: number) => backlog.hasRoom({ asker: lane, waiting, all: waiting, lanes: 1, lateMs: 0 }, 1_100)
+    for (let n = 0; n < 64; n += 1) expect(ask(full)).toBe(false)
+    expect(lane.refused).toBeCloseTo(0.635, 2)
+    for (let n = 0; n < 128; n += 1) expect(ask(0)).toBe(true)
+    expect(lane.refused).toBeLessThan(0.1)
+  })
+
   test('on a slow machine it is what a client with 32 connections sends, unless that takes more than half a second', () => {
     expect(most(standing(100, 1_100), 1_100)).toBe(32)
     expect(most(standing(100, 1_100), 1_100, { lanes: 4 })).toBe(8)
@@ -104,27 +128,44 @@ describe('the bound', () => {
 
   test('a lane that was full bounds at once', () => {
     const backlog = standing(1_000, 300)
-    expect(backlog.hasRoom({ waiting: full, all: full, lanes: 1, lateMs: 0 }, 300)).toBe(false)
+    expect(backlog.hasRoom({ asker: { refused: 0 }, waiting: full, all: full, lanes: 1, lateMs: 0 }, 300)).toBe(false)
     expect(most(backlog, 310)).toBe(inTimeMs)
   })
 })
 
-/** A pool that serves `perSecond`, one after another and lane by lane, and to which each lane sends at its own rate. */
-function simulate(perSecond: number, rates: readonly number[], seconds: number) {
+/** Calls a second, whatever becomes of them; or clients, each of which sends a call when the one before is answered. */
+type Caller = number | { readonly clients: number }
+
+/** A pool that serves `perSecond`, one after another and lane by lane, and each lane's caller. */
+function simulate(perSecond: number, callers: readonly Caller[], seconds: number) {
   const backlog = new Backlog(least, full)
-  const lanes = rates.map((rate) => ({ rate, queue: [] as number[], due: 0, refused: 0, waits: [] as number[] }))
+  const lanes = callers.map((caller) => ({
+    every: typeof caller === 'number' ? 1_000 / caller : 0,
+    due: typeof caller === 'number' ? [0] : new Array<number>(caller.clients).fill(0),
+    queue: [] as number[],
+    asker: { refused: 0 },
+    refused: 0,
+    waits: [] as number[],
+  }))
   const turns: (typeof lanes)[number][] = []
+  const ask = (lane: (typeof lanes)[number], now: number) => {
+    const all = lanes.reduce((sum, { queue }) => sum + queue.length, 0)
+    const met = { asker: lane.asker, waiting: lane.queue.length, all, lanes: turns.length, lateMs: 0 }
+    if (!backlog.hasRoom(met, now)) {
+      lane.refused += 1
+      if (lane.every === 0) lane.due.push(now + 1_000)
+      return
+    }
+    if (turns.length === 0) backlog.began(now)
+    if (lane.queue.push(now) === 1) turns.push(lane)
+  }
   let nextServed = 0
   for (let now = 0; now < seconds * 1_000; now += 0.1) {
     for (const lane of lanes)
-      for (; lane.rate > 0 && lane.due <= now; lane.due += 1_000 / lane.rate) {
-        const all = lanes.reduce((sum, { queue }) => sum + queue.length, 0)
-        if (!backlog.hasRoom({ waiting: lane.queue.length, all, lanes: turns.length, lateMs: 0 }, now)) {
-          lane.refused += 1
-          continue
-        }
-        if (turns.length === 0) backlog.began(now)
-        if (lane.queue.push(now) === 1) turns.push(lane)
+      while (lane.due.length > 0 && lane.due[0]! <= now) {
+        const due = lane.due.shift()!
+        if (lane.every > 0) lane.due.push(due + lane.every)
+        ask(lane, now)
       }
     if (now < nextServed) continue
     const lane = turns.shift()
@@ -132,6 +173,7 @@ function simulate(perSecond: number, rates: readonly number[], seconds: number) 
     if (!lane || begun === undefined) continue
     nextServed = now + 1_000 / perSecond
     lane.waits.push(now - begun)
+    if (lane.every === 0) lane.due.push(nextServed)
     if (lane.queue.length > 0) turns.push(lane)
     backlog.served(now)
     if (turns.length === 0) backlog.ended()
@@ -145,7 +187,7 @@ describe.each([200, 600, 1_500])('a pool that serves %i a second', (perSecond) =
     expect(flood!.waits.length).toBeGreaterThan(0.95 * perSecond * 10)
     const settled = flood!.waits.slice(-perSecond * 7)
     // The bound is in whole calls, and never below a third of the connections.
-    const inTime = Math.max(inTimeMs, 32_000 / perSecond)
+    const inTime = Math.max(floodInTimeMs, 32_000 / perSecond)
     expect(Math.max(...settled)).toBeLessThan(inTime + (1_000 * (least + 2)) / perSecond)
   })
 
@@ -163,5 +205,12 @@ describe.each([200, 600, 1_500])('a pool that serves %i a second', (perSecond) =
     const [a, b] = simulate(perSecond, [2 * perSecond, 5 * perSecond], 10)
     expect(a!.waits.length / b!.waits.length).toBeGreaterThan(0.8)
     expect(a!.waits.length / b!.waits.length).toBeLessThan(1.25)
+  })
+
+  test('clients that wait for their answers are refused nothing, as long as they are served in time', () => {
+    const clients = 2 * Math.max(16, Math.floor(perSecond / 24))
+    const [one] = simulate(perSecond, [{ clients }], 10)
+    const both = simulate(perSecond, [{ clients: clients / 2 }, { clients: clients / 2 }], 10)
+    expect([one!, ...both].map(({ refused }) => refused)).toEqual([0, 0, 0])
   })
 })

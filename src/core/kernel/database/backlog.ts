@@ -12,6 +12,9 @@
  * below every share, so a lane is only refused for what it asks itself. On a slow machine all shares together are not
  * less than what a client with 32 connections sends, as long as that is served within half a second.
  *
+ * For a lane that is refused more than a fifth of its calls, it is 50 ms: more comes than is done, so a longer queue serves
+ * no more and is later. Clients that wait for their answers send no more than is done, so their lane keeps the 100 ms.
+ *
  * A burst on a calm pool may be a hundred calls, or what is lent a connection within 200 ms: it is over in a moment, and its
  * calls are served faster than they would come back. What stays is no burst, and the longer its queue is, the later is
  * every answer.
@@ -23,6 +26,12 @@
 
 /** How long a transaction may wait while the pool is BOUNDED. */
 export const inTimeMs = 100
+/** The same for a lane to which more comes than is done. */
+export const floodInTimeMs = 50
+/** A lane that is refused so much of what it asks is a flood. */
+const floodRefused = 0.2
+/** The weight of a new call in the part that is refused. */
+const callWeight = 1 / 64
 /** So many may wait in all even if they wait longer, but no longer than `fewMs`. */
 const few = 32
 const fewMs = 500
@@ -38,8 +47,15 @@ const windowMs = 100
 /** The pace follows a change within so long. */
 const settleMs = 1_000
 
+/** What is known of a lane. */
+export interface Asker {
+  /** The part of its latest calls that was refused. */
+  refused: number
+}
+
 /** What a call meets. */
 export interface Queue {
+  readonly asker: Asker
   readonly waiting: number
   readonly all: number
   readonly lanes: number
@@ -84,16 +100,24 @@ export class Backlog {
   }
 
   /**
-   * Whether a call is served in time. `waiting`: how many transactions of its lane wait already. `all`: how many of all
-   * lanes. `lanes`: how many lanes wait. `lateMs`: how long the call has waited before it came.
+   * Whether a call is served in time. `asker`: its lane, which is changed by the answer. `waiting`: how many transactions
+   * of it wait already. `all`: how many of all lanes. `lanes`: how many lanes wait. `lateMs`: how long the call has waited
+   * before it came.
    */
-  hasRoom({ waiting, all, lanes, lateMs }: Queue, now = performance.now()): boolean {
+  hasRoom(queue: Queue, now = performance.now()): boolean {
+    const { asker } = queue
+    const isRefused = !this.isInTime(queue, now)
+    asker.refused += (Number(isRefused) - asker.refused) * callWeight
+    if (isRefused) this.boundedUntil = now + boundedMs
+    return !isRefused
+  }
+
+  private isInTime({ asker, waiting, all, lanes, lateMs }: Queue, now: number): boolean {
     if (waiting < this.least) return true
     this.measure(now)
-    const most = this.isBounded(now) ? this.share(all - waiting, lanes, lateMs) : this.burst
-    if (waiting < Math.min(most, this.full)) return true
-    this.boundedUntil = now + boundedMs
-    return false
+    const within = asker.refused > floodRefused ? floodInTimeMs : inTimeMs
+    const most = this.isBounded(now) ? this.share(all - waiting, lanes, within - lateMs) : this.burst
+    return waiting < Math.min(most, this.full)
   }
 
   /** Before the pace of this process is known, a lane may be full. */
@@ -106,8 +130,8 @@ export class Backlog {
     return now < this.boundedUntil || (this.standingSince !== undefined && now - this.standingSince >= burst)
   }
 
-  private share(others: number, lanes: number, lateMs: number): number {
-    const inTime = this.pace * Math.max(0, inTimeMs - lateMs)
+  private share(others: number, lanes: number, ms: number): number {
+    const inTime = this.pace * Math.max(0, ms)
     const together = Math.max(inTime, Math.min(few, this.pace * fewMs))
     return Math.max(this.least, together / Math.max(1, lanes), together - others)
   }

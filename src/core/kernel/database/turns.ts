@@ -23,10 +23,10 @@
  * Cost: one look-up by name for each transaction; the rest only while transactions wait.
  * Spec: decisions 7, Bounds at the door, Overload; docs/decisions/0143, 0185, 0189.
  */
-import { Backlog } from './backlog.ts'
+import { type Asker, Backlog } from './backlog.ts'
 import { Slowdown } from './slowdown.ts'
 
-export interface Lane<W> {
+export interface Lane<W> extends Asker {
   readonly name: string
   /** Connections that it holds, or that are being made for it. */
   held: number
@@ -76,7 +76,7 @@ export class Turns<W> {
     const known = this.lanes.get(name)
     if (known) return known
     if (this.lanes.size >= remembered) this.forget()
-    const lane: Lane<W> = { name, held: 0, waiting: [] }
+    const lane: Lane<W> = { name, held: 0, waiting: [], refused: 0 }
     this.lanes.set(name, lane)
     return lane
   }
@@ -102,9 +102,15 @@ export class Turns<W> {
 
   /** Whether a call that comes now in this lane, `lateMs` after it was sent, would be lent a connection in time. */
   isInTime(name: string, lateMs: number): boolean {
-    // Without a lane of this name, nothing of it waits.
-    const waiting = this.count === 0 ? 0 : (this.lanes.get(name)?.waiting.length ?? 0)
-    return this.backlog.hasRoom({ waiting, all: this.count, lanes: this.queue.size, lateMs })
+    const lane = this.lanes.get(name)
+    if (lane === undefined) return true // nothing of it waits
+    return this.backlog.hasRoom({
+      asker: lane,
+      waiting: lane.waiting.length,
+      all: this.count,
+      lanes: this.queue.size,
+      lateMs,
+    })
   }
 
   /**
