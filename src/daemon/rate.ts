@@ -8,25 +8,27 @@
  *
  * A busy workspace does not write a row for each call. A daemon leases several requests at
  * once, at most those of one second (and at most 50), and they expire after a second. The
- * lease grows while it is used up and shrinks while it expires. Expired requests are lost
+ * next lease is twice as large if this one was used up, and what was used of it otherwise. Expired requests are lost
  * for that minute, so the limit is never exceeded. A refusal is remembered until the next
- * request is possible, so that a flood does not reach the database. A workspace that sends less
- * than one request a second pays for each, and the payment does not wait for the disk: a crash
- * of the server may forget what was paid in its last second.
+ * request is possible, so that a flood does not reach the database.
  *
- * Spec: decisions 1 (429) and 4 (TenantQuotas); Quota semantics.
+ * A workspace that sends a few requests a second pays for each. If it had half of its minute left
+ * when it paid last, its next request goes at once, and is paid for a moment later together with
+ * those of other workspaces (rate-payments.ts), and before the one after it. So each replica may let in one request that
+ * others have made one too many; it is paid for nevertheless, and the next ones wait longer.
+ *
+ * Spec: decisions 1 (429) and 4 (TenantQuotas); Quota semantics; docs/decisions/0011, 0495.
  */
 
 import { Problem } from '../core/contract/problem.ts'
 import type { Pool } from '../core/kernel/database/pool.ts'
-import { openAsInstallation, withoutSync } from '../core/kernel/database/roles.ts'
+import { Payments, windowSeconds } from './rate-payments.ts'
 
 export interface Rate {
   /** Spends requests of the workspace, one by one; `limit` per minute, 0 is unlimited. Refuses quota.exceeded (429). */
   spend(tenantId: string, limit: number | bigint, requests?: number): Promise<void>
 }
 
-const windowSeconds = 60
 const leaseMs = 1_000
 const largestLease = 50
 /** The maximum number of remembered workspaces. The one unused for longest is forgotten, and loses its lease. */
@@ -37,23 +39,36 @@ interface Lease {
   limit: number
   left: number
   until: number
-  /** The size of the next lease. */
-  next: number
+  /** Of how many requests it was. */
+  size: number
   refusedUntil: number
   waiting: number
   asking: Promise<void> | undefined
+  /** Until then, a request may go before it is paid for. */
+  trustedUntil: number
+  /** Ends when its debt is paid. */
+  owing: Promise<void> | undefined
+}
+
+const unused = {
+  left: 0,
+  until: 0,
+  size: 1,
+  refusedUntil: 0,
+  waiting: 0,
+  asking: undefined,
+  trustedUntil: 0,
+  owing: undefined,
 }
 
 export function openRate(pool: Pool): Rate {
   const leases = new Map<string, Lease>()
+  const payments = new Payments(pool)
 
   const leaseOf = (tenantId: string, limit: number): Lease => {
     const known = leases.get(tenantId)
     // The limit has changed, so leases and refusals under the old one do not count.
-    const lease =
-      known?.limit === limit
-        ? known
-        : { limit, left: 0, until: 0, next: 1, refusedUntil: 0, waiting: 0, asking: undefined }
+    const lease = known?.limit === limit ? known : { ...unused, limit }
     leases.delete(tenantId)
     leases.set(tenantId, lease)
     const [oldest] = leases.size > remembered ? leases.keys() : []
@@ -67,6 +82,7 @@ export function openRate(pool: Pool): Rate {
       if (limit === 0) return
       const lease = leaseOf(tenantId, limit)
       let unpaid = requests
+      let mayOwe = requests === 1
       lease.waiting += unpaid
       try {
         while (unpaid > 0) {
@@ -76,7 +92,14 @@ export function openRate(pool: Pool): Rate {
             continue
           }
           refuseWhile(lease)
-          lease.asking ??= renew(pool, tenantId, lease).finally(() => {
+          if (mayOwe && owed(payments, tenantId, lease)) return
+          mayOwe = false // who comes while something is owed is not alone
+          if (lease.owing) {
+            payments.settle()
+            await lease.owing
+            continue
+          }
+          lease.asking ??= renew(payments, tenantId, lease).finally(() => {
             lease.asking = undefined
           })
           await lease.asking
@@ -95,50 +118,42 @@ function taken(lease: Lease): boolean {
 }
 
 /** Asks for the number that the last lease showed to be needed, or that is waiting; if that is refused, for one. */
-async function renew(pool: Pool, tenantId: string, lease: Lease): Promise<void> {
+async function renew(payments: Payments, tenantId: string, lease: Lease): Promise<void> {
   const aSecondsWorth = Math.max(1, Math.floor(lease.limit / windowSeconds))
-  lease.next = lease.left < 1 ? Math.min(lease.next * 2, aSecondsWorth) : 1
-  const wanted = Math.min(Math.max(lease.next, lease.waiting), largestLease, lease.limit)
+  const needed = lease.left < 1 ? Math.min(lease.size * 2, aSecondsWorth) : used(lease)
+  const wanted = Math.min(Math.max(1, needed, lease.waiting), largestLease, lease.limit)
   const asked = performance.now()
 
   let granted = wanted
-  let answer = await pay(pool, tenantId, lease.limit, wanted)
+  let answer = await payments.pay({ tenantId, limit: lease.limit, requests: wanted })
   if (!answer.isPaid && wanted > 1) {
     granted = 1
-    answer = await pay(pool, tenantId, lease.limit, 1)
+    answer = await payments.pay({ tenantId, limit: lease.limit, requests: 1 })
   }
+  lease.size = granted
   lease.left = answer.isPaid ? granted : 0
   lease.until = asked + leaseMs
   lease.refusedUntil = answer.isPaid ? 0 : performance.now() + answer.waitSeconds * 1000
+  trust(lease, answer.hasPlenty)
 }
 
-interface Payment {
-  readonly isPaid: boolean
-  /** The time until one more request can be paid. */
-  readonly waitSeconds: number
+const used = ({ size, left }: Lease) => size - left
+
+/** Whether a request may go before it is paid for: of a workspace that had plenty left, that owes nothing, and is not busy. */
+function owed(payments: Payments, tenantId: string, lease: Lease): boolean {
+  const now = performance.now()
+  if (lease.owing || lease.asking || now >= lease.trustedUntil) return false
+  if (now < lease.until ? lease.size > 1 : used(lease) > 1) return false
+  Object.assign(lease, { size: 1, left: 0 })
+  lease.owing = payments.owe(tenantId, lease.limit).then((hasPlenty) => {
+    lease.owing = undefined
+    trust(lease, hasPlenty)
+  })
+  return true
 }
 
-async function pay(pool: Pool, tenantId: string, limit: number, requests: number): Promise<Payment> {
-  const each = windowSeconds / limit
-  const price = each * requests
-  return pool.transaction(
-    `${openAsInstallation}; ${withoutSync}`,
-    async (tx) => {
-      const paid = tx`
-      insert into request_rate as rate (tenant_id, paid_until)
-      values (${tenantId}, now() + make_interval(secs => ${price}::float8))
-      on conflict (tenant_id) do update
-      set paid_until = greatest(rate.paid_until + make_interval(secs => ${price}::float8), excluded.paid_until)
-      where greatest(rate.paid_until + make_interval(secs => ${price}::float8), excluded.paid_until)
-        <= excluded.paid_until + make_interval(secs => ${windowSeconds - price}::float8)`
-      // In the same packet after the first statement, and needed only if that paid nothing.
-      const ahead = tx<{ seconds: number }[]>`
-      select extract(epoch from paid_until - now())::float8 as seconds from request_rate where tenant_id = ${tenantId}`
-      const [{ count }, [row]] = await Promise.all([paid, ahead])
-      return { isPaid: count === 1, waitSeconds: Math.max(0, (row?.seconds ?? 0) + each - windowSeconds) }
-    },
-    { lane: tenantId, answersCaller: true },
-  )
+function trust(lease: Lease, hasPlenty: boolean): void {
+  lease.trustedUntil = hasPlenty ? performance.now() + windowSeconds * 1000 : 0
 }
 
 function refuseWhile(lease: Lease): void {

@@ -1,4 +1,5 @@
 /** `api_requests_per_minute`: exact, shared by every replica, and of no concern to /admin. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { type Person, person, setUp, workspace } from '../kit/people.ts'
@@ -180,4 +181,43 @@ test('a workspace without a ceiling of its own has the product default of 600', 
   await daemon.db.sql`insert into request_rate values (${caller.tenantId}, now() + interval '120 seconds')`
   const { status, json } = await me(daemon, caller)
   expect([status, json.params]).toEqual([429, { quota: 'api_requests_per_minute', limit: 600, used: 600 }])
+})
+
+describe('a workspace that had plenty left', () => {
+  /** So many seconds are paid for. */
+  const ahead = async ({ tenantId }: Person) => {
+    const [row] = await daemon.db.sql<{ seconds: number }[]>`
+      select extract(epoch from paid_until - now())::float8 as seconds from request_rate where tenant_id = ${tenantId}`
+    return row!.seconds
+  }
+
+  test('is served before it has paid, and pays soon', async () => {
+    const caller = await limited(6)
+    expect((await me(daemon, caller)).status).toBe(200)
+    await daemon.db.sql.begin(async (tx) => {
+      await tx`select from request_rate where tenant_id = ${caller.tenantId} for update`
+      expect((await me(daemon, caller)).status).toBe(200)
+    })
+    await expect.poll(() => ahead(caller)).toBeGreaterThan(15)
+  })
+
+  test('pays before its second request, and for each', async () => {
+    const caller = await limited(6)
+    expect((await me(daemon, caller)).status).toBe(200)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => me(daemon, caller)))
+    expect(passed(answers)).toBe(5)
+    await expect.poll(() => ahead(caller)).toBeGreaterThan(55)
+  })
+
+  test('is let in once on each daemon if others have spent its minute, and pays for that, too', async () => {
+    const caller = await limited(60)
+    for (const by of [daemon, twin]) expect((await me(by, caller)).status).toBe(200)
+    await rest(caller, -65)
+    const before = await ahead(caller)
+    for (const by of [daemon, twin])
+      expect([(await me(by, caller)).status, (await me(by, caller)).status]).toEqual([200, 429])
+    expect(await ahead(caller)).toBeGreaterThan(before + 1)
+    await pause(1_050) // as long as a refusal is remembered
+    for (const by of [daemon, twin]) expect((await me(by, caller)).status).toBe(429)
+  })
 })
