@@ -7,15 +7,17 @@
  * minute at once, and then continues at the pace of the limit.
  *
  * A busy workspace does not write a row for each call. A daemon leases several requests at
- * once, at most those of one second (and at most 50), and they expire after a second. The
- * next lease is twice as large if this one was used up, and what was used of it otherwise. Expired requests are lost
- * for that minute, so the limit is never exceeded. A refusal is remembered until the next
- * request is possible, so that a flood does not reach the database.
+ * once, at most those of one second (and at most 50), and they expire after a second. The next
+ * lease is twice as large if this one was used up, otherwise as large as what was used of it.
+ * Expired requests are lost for that minute. A refusal is remembered until the next request is
+ * possible, so that a flood does not reach the database.
  *
- * A workspace that sends a few requests a second pays for each. If it had half of its minute left
- * when it paid last, its next request goes at once, and is paid for a moment later together with
- * those of other workspaces (rate-payments.ts), and before the one after it. So each replica may let in one request that
- * others have made one too many; it is paid for nevertheless, and the next ones wait longer.
+ * A workspace that is not busy pays for each request. If it had half of its minute left when it
+ * paid last, its next request goes at once, and is paid for a moment later together with those of
+ * other workspaces (rate-payments.ts), but before the one after it.
+ *
+ * Not guaranteed: while a daemon believes that a workspace has plenty left, others may have spent
+ * it. Then each daemon lets in one request too many. It is paid for, so the next ones wait longer.
  *
  * Spec: decisions 1 (429) and 4 (TenantQuotas); Quota semantics; docs/decisions/0011, 0495.
  */
