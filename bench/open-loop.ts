@@ -25,30 +25,54 @@ const restMs = 10_000
 export async function sendAtRate(mix: Mix, rate: number, forSeconds: number): Promise<Outcome> {
   await mix.learn()
   const due = Math.round(rate * forSeconds)
-  const took = new Map<number, number[]>()
+  const answers = new Answers()
   let sent = 0
-  let waiting = 0
-  let failed = 0
   const started = performance.now()
-  const one = async (moment: number) => {
-    waiting += 1
-    try {
-      const status = await mix.sendNext()
-      const known = took.get(status) ?? []
-      took.set(status, known)
-      known.push(performance.now() - moment)
-    } catch {
-      failed += 1
-    }
-    waiting -= 1
-  }
-  while (sent < due && waiting < mostWaiting) {
+  while (sent < due && answers.waiting < mostWaiting) {
     const now = performance.now() - started
-    for (; sent < Math.min(due, (now / 1000) * rate); sent += 1) void one(started + (sent / rate) * 1000)
+    for (; sent < Math.min(due, (now / 1000) * rate); sent += 1)
+      void answers.add(mix.sendNext(), started + (sent / rate) * 1000)
     await pause(1)
   }
-  for (const end = performance.now() + restMs; waiting > 0 && performance.now() < end; ) await pause(10)
-  return { due, failed, byStatus: new Map([...took].map(([status, each]) => [status, Float64Array.from(each).sort()])) }
+  for (const end = performance.now() + restMs; answers.waiting > 0 && performance.now() < end; ) await pause(10)
+  return answers.outcome(due)
+}
+
+/** For comparison: clients that send a request each when the one before is answered. */
+export async function sendInTurn(mix: Mix, clients: number, forSeconds: number): Promise<Outcome> {
+  await mix.learn()
+  const answers = new Answers()
+  const end = performance.now() + forSeconds * 1000
+  let sent = 0
+  const client = async () => {
+    for (; performance.now() < end; sent += 1) await answers.add(mix.sendNext(), performance.now())
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  return answers.outcome(sent)
+}
+
+class Answers {
+  waiting = 0
+  private failed = 0
+  private readonly took = new Map<number, number[]>()
+
+  async add(answer: Promise<number>, moment: number): Promise<void> {
+    this.waiting += 1
+    try {
+      const status = await answer
+      const known = this.took.get(status) ?? []
+      this.took.set(status, known)
+      known.push(performance.now() - moment)
+    } catch {
+      this.failed += 1
+    }
+    this.waiting -= 1
+  }
+
+  outcome(due: number): Outcome {
+    const sorted = [...this.took].map(([status, each]) => [status, Float64Array.from(each).sort()] as const)
+    return { due, failed: this.failed, byStatus: new Map(sorted) }
+  }
 }
 
 /** The latency that this share of the requests does not exceed. */

@@ -1,9 +1,9 @@
 /**
- * Overload: twice the highest rate that a daemon holds, against that rate; and then a second workspace's
- * ten requests a second beside the same flood, against the same requests alone. Each request is due at its
- * moment (open-loop.ts). The flood has a process of its own; the neighbour is measured here. Where the
- * system allows it, the daemon has the priority that deploy/svc.service gives it, and the neighbour the
- * highest: it is little work, and must not wait here behind what it measures.
+ * Overload: twice the highest rate that a daemon holds, against that rate; clients that wait for their answers, of which
+ * nothing is refused; and a second workspace's ten requests a second beside the same flood, against the same requests
+ * alone. Each request of a rate is due at its moment (open-loop.ts). The flood has a process of its own; the neighbour is
+ * measured here. Where the system allows it, the daemon has the priority that deploy/svc.service gives it, and the neighbour
+ * the highest: it is little work, and must not wait here behind what it measures.
  *
  * A rate holds if 99 % of its requests are answered, with a p99 of at most 250 ms, and nothing fails.
  */
@@ -26,6 +26,8 @@ const rates = [1500, 1350, 1200, 1050, 900, 750, 600, 450, 300]
 const warmUp = [300, 600]
 const secondsEach = 12
 const floodSeconds = 25
+/** Connections of one workspace whose callers wait for their answers. */
+const clients = 64
 const neighbourRate = 10
 /** The p99 of fewer than six hundred requests is that of two or three. */
 const neighbourSeconds = 60
@@ -51,10 +53,11 @@ export async function overload(ground: Ground): Promise<Line[]> {
     for (const rate of warmUp) await flood.send({ rate, seconds: 5 })
     const held = await highestHeld(flood)
     const flooded = await flood.send({ rate: 2 * held.rate, seconds: floodSeconds })
+    const served = await flood.send({ clients, seconds: secondsEach })
     await sendAtRate(mix, neighbourRate, 3)
     const alone = await neighbourBeside(mix, Promise.resolve())
     const pressed = await neighbourBeside(mix, flood.send({ rate: 2 * held.rate, seconds: neighbourSeconds }))
-    return [...linesOfFlood(held, flooded), ...linesOfNeighbour(alone, pressed)]
+    return [...linesOfFlood(held, flooded), lineOfClients(served), ...linesOfNeighbour(alone, pressed)]
   } finally {
     await flood.end()
     await mix.close()
@@ -80,7 +83,8 @@ function startFlood(settings: FloodSettings): Flood {
     async send(order) {
       child.send(order)
       const [outcome] = (await once(child, 'message')) as [Outcome]
-      process.stderr.write(`overload ${order.rate}/s: ${toldOf(outcome)}\n`)
+      const what = 'rate' in order ? `${order.rate}/s` : `${order.clients} clients`
+      process.stderr.write(`overload ${what}: ${toldOf(outcome)}\n`)
       return outcome
     },
     async end() {
@@ -149,6 +153,11 @@ function linesOfFlood(held: Held, outcome: Outcome): Line[] {
     ceilingLine(`${name}: p99 of ${refused.length} refusals`, quantile(refused, 0.99), 'ms', 100),
     ceilingLine(`${name}: failures that are no 503`, failures, '', 0),
   ]
+}
+
+function lineOfClients(outcome: Outcome): Line {
+  const { refused, failures } = partsOf(outcome)
+  return ceilingLine(`${clients} connections that are busy all the time: refused`, refused.length + failures, '', 0)
 }
 
 function linesOfNeighbour(alone: Outcome, pressed: Outcome): Line[] {
