@@ -99,8 +99,8 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
 
   return {
     laneOf(request) {
-      const token = bearerOf(request.headers.authorization)
-      return token === undefined ? undefined : waitingLane(hashToken(token), request)
+      const hash = bearerHashOf(request)
+      return hash === undefined ? undefined : waitingLane(hash, request)
     },
 
     async admit(operation, request, pays = 1, ticket = undefined) {
@@ -120,15 +120,15 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       return actor
     },
 
-    foresee(operation, { headers }) {
-      const token = bearerOf(headers.authorization)
-      if (operation.needs.caller === 'anyone' || token === undefined) return undefined
-      const hash = hashToken(token)
+    foresee(operation, request) {
+      const hash = bearerHashOf(request)
+      if (operation.needs.caller === 'anyone' || hash === undefined) return undefined
       const known = tokens.find(hash)
       // A cursor is bound to the epoch, so work must not begin with an old one.
       if (!known || known.epoch !== installation.identity.epoch) return undefined
       const actor = actorOf(known)
-      if (!isServedOn(config, headers.host, known) || !isAdmitted(operation.needs, known, actor)) return undefined
+      if (!isServedOn(config, request.headers.host, known) || !isAdmitted(operation.needs, known, actor))
+        return undefined
       let isConfirmed = false
       return {
         actor,
@@ -234,11 +234,19 @@ function demandScope(actor: AccountActor, scope: Scope): void {
   if (!actor.scopes.includes(scope)) refuse('auth.scope_required', { scope })
 }
 
-/** The token of an Authorization header; undefined for a text that cannot be one of our tokens. */
-function bearerOf(header: string | undefined): string | undefined {
+/** The token that each connection sent last, and its hash, which costs a refusal at the door a tenth of its time. */
+const lastHeard = new WeakMap<Heard['socket'], { readonly header: string; readonly hash: Buffer | undefined }>()
+
+/** The hash of what may be a token. */
+function bearerHashOf({ headers: { authorization: header }, socket }: Heard): Buffer | undefined {
   if (header === undefined || header.length > 200) return undefined
+  const last = lastHeard.get(socket)
+  if (last?.header === header) return last.hash
   const [, token] = /^bearer +([^\s]+)$/i.exec(header) ?? []
-  return token !== undefined && isTokenShaped(token, 'personal', 'service', 'session') ? token : undefined
+  const isToken = token !== undefined && isTokenShaped(token, 'personal', 'service', 'session')
+  const hash = isToken ? hashToken(token) : undefined
+  lastHeard.set(socket, { header, hash })
+  return hash
 }
 
 /** Looks the call's token up in a transaction of its own; a text that cannot be one costs no query. */
@@ -248,9 +256,8 @@ async function findByToken(
   request: Heard,
   laneOf: (hash: Buffer, request: Heard) => string,
 ): Promise<CredentialRow | undefined> {
-  const token = bearerOf(request.headers.authorization)
-  if (token === undefined) return undefined
-  const hash = hashToken(token)
+  const hash = bearerHashOf(request)
+  if (hash === undefined) return undefined
   const lane = laneOf(hash, request)
   const row = await pool.transaction(asInstallation, (tx) => lookUpCredential(tx, hash, { isLast: true }), {
     readOnly: true,

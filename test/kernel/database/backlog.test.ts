@@ -24,8 +24,14 @@ interface Meets {
 /** How many may wait in a lane. */
 function most(backlog: Backlog, now: number, meets: Meets = {}): number {
   const { lanes = 1, lateMs = 0, others = lanes > 1 ? 1_000 : 0, refused = 0 } = meets
-  for (let waiting = 0; waiting <= 2 * full; waiting += 1)
-    if (!backlog.hasRoom({ asker: { refused }, waiting, all: waiting + others, lanes, lateMs }, now)) return waiting
+  for (let waiting = 1; waiting <= 2 * full; waiting += 1)
+    if (
+      !backlog.hasRoom(
+        { asker: { refused, forgottenAt: Number.POSITIVE_INFINITY }, waiting, all: waiting + others, lanes, lateMs },
+        now,
+      )
+    )
+      return waiting
   return Number.POSITIVE_INFINITY
 }
 
@@ -80,14 +86,30 @@ describe('the bound', () => {
     expect(most(standing(100, 1_100), 1_100, { refused: 1 }), 'the least that may wait').toBe(32)
   })
 
+  test('what was refused of a flood is forgotten after ten seconds, and found out again', () => {
+    const backlog = standing(1_000, 11_000)
+    const lane = { refused: 0, forgottenAt: 0 }
+    const ask = (waiting: number, now: number) =>
+      backlog.hasRoom({ asker: lane, waiting, all: waiting, lanes: 1, lateMs: 0 }, now)
+    const between = (floodInTimeMs + inTimeMs) / 2
+    for (let n = 0; n < 64; n += 1) ask(full, 1_100)
+    expect(ask(between, 11_000)).toBe(false)
+    expect(ask(between, 11_101)).toBe(true)
+    for (let n = 0; n < 64; n += 1) ask(full, 11_200)
+    expect(ask(between, 11_200)).toBe(false)
+  })
+
   test('what is refused of a lane is that of its latest hundred calls', () => {
     const backlog = standing(1_000, 1_100)
-    const lane = { refused: 0 }
+    const lane = { refused: 0, forgottenAt: 0 }
     const ask = (waiting: number) => backlog.hasRoom({ asker: lane, waiting, all: waiting, lanes: 1, lateMs: 0 }, 1_100)
     for (let n = 0; n < 64; n += 1) expect(ask(full)).toBe(false)
     expect(lane.refused).toBeCloseTo(0.635, 2)
-    for (let n = 0; n < 128; n += 1) expect(ask(0)).toBe(true)
+    for (let n = 0; n < 128; n += 1) expect(ask(1)).toBe(true)
+    expect(lane.refused).toBeGreaterThan(0.05)
     expect(lane.refused).toBeLessThan(0.1)
+    expect(ask(0), 'nothing of the lane waits').toBe(true)
+    expect(lane.refused).toBe(0)
   })
 
   test('on a slow machine it is what a client with 32 connections sends, unless that takes more than half a second', () => {
@@ -128,7 +150,9 @@ describe('the bound', () => {
 
   test('a lane that was full bounds at once', () => {
     const backlog = standing(1_000, 300)
-    expect(backlog.hasRoom({ asker: { refused: 0 }, waiting: full, all: full, lanes: 1, lateMs: 0 }, 300)).toBe(false)
+    expect(
+      backlog.hasRoom({ asker: { refused: 0, forgottenAt: 0 }, waiting: full, all: full, lanes: 1, lateMs: 0 }, 300),
+    ).toBe(false)
     expect(most(backlog, 310)).toBe(inTimeMs)
   })
 })
@@ -143,7 +167,7 @@ function simulate(perSecond: number, callers: readonly Caller[], seconds: number
     every: typeof caller === 'number' ? 1_000 / caller : 0,
     due: typeof caller === 'number' ? [0] : new Array<number>(caller.clients).fill(0),
     queue: [] as number[],
-    asker: { refused: 0 },
+    asker: { refused: 0, forgottenAt: 0 },
     refused: 0,
     waits: [] as number[],
   }))
@@ -162,8 +186,8 @@ function simulate(perSecond: number, callers: readonly Caller[], seconds: number
   let nextServed = 0
   for (let now = 0; now < seconds * 1_000; now += 0.1) {
     for (const lane of lanes)
-      while (lane.due.length > 0 && lane.due[0]! <= now) {
-        const due = lane.due.shift()!
+      for (let due = lane.due.find((at) => at <= now); due !== undefined; due = lane.due.find((at) => at <= now)) {
+        lane.due.splice(lane.due.indexOf(due), 1)
         if (lane.every > 0) lane.due.push(due + lane.every)
         ask(lane, now)
       }

@@ -14,6 +14,8 @@
  *
  * For a lane that is refused more than a fifth of its calls, it is 50 ms: more comes than is done, so a longer queue serves
  * no more and is later. Clients that wait for their answers send no more than is done, so their lane keeps the 100 ms.
+ * Refused clients that come back at once look like a flood. So what was refused is forgotten when nothing of the lane
+ * waits, and every ten seconds: then they all find room, and of a flood a fifth is refused again within some hundredths.
  *
  * A burst on a calm pool may be a hundred calls, or what is lent a connection within 200 ms: it is over in a moment, and its
  * calls are served faster than they would come back. What stays is no burst, and the longer its queue is, the later is
@@ -32,6 +34,8 @@ export const floodInTimeMs = 50
 const floodRefused = 0.2
 /** The weight of a new call in the part that is refused. */
 const callWeight = 1 / 64
+/** For so long a lane counts as a flood. */
+const floodMs = 10_000
 /** So many may wait in all even if they wait longer, but no longer than `fewMs`. */
 const few = 32
 const fewMs = 500
@@ -51,6 +55,8 @@ const settleMs = 1_000
 export interface Asker {
   /** The part of its latest calls that was refused. */
   refused: number
+  /** When that is forgotten, if it is that of a flood. */
+  forgottenAt: number
 }
 
 /** What a call meets. */
@@ -105,8 +111,10 @@ export class Backlog {
    * before it came.
    */
   hasRoom(queue: Queue, now = performance.now()): boolean {
-    const { asker } = queue
+    const { asker, waiting } = queue
+    if (waiting === 0 || (isFlood(asker) && now >= asker.forgottenAt)) asker.refused = 0
     const isRefused = !this.isInTime(queue, now)
+    if (!isFlood(asker)) asker.forgottenAt = now + floodMs
     asker.refused += (Number(isRefused) - asker.refused) * callWeight
     if (isRefused) this.boundedUntil = now + boundedMs
     return !isRefused
@@ -115,7 +123,7 @@ export class Backlog {
   private isInTime({ asker, waiting, all, lanes, lateMs }: Queue, now: number): boolean {
     if (waiting < this.least) return true
     this.measure(now)
-    const within = asker.refused > floodRefused ? floodInTimeMs : inTimeMs
+    const within = isFlood(asker) ? floodInTimeMs : inTimeMs
     const most = this.isBounded(now) ? this.share(all - waiting, lanes, within - lateMs) : this.burst
     return waiting < Math.min(most, this.full)
   }
@@ -146,3 +154,5 @@ export class Backlog {
     this.lent = 0
   }
 }
+
+const isFlood = ({ refused }: Asker) => refused > floodRefused

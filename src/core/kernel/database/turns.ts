@@ -76,7 +76,7 @@ export class Turns<W> {
     const known = this.lanes.get(name)
     if (known) return known
     if (this.lanes.size >= remembered) this.forget()
-    const lane: Lane<W> = { name, held: 0, waiting: [], refused: 0 }
+    const lane: Lane<W> = { name, held: 0, waiting: [], refused: 0, forgottenAt: 0 }
     this.lanes.set(name, lane)
     return lane
   }
