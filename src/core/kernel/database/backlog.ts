@@ -15,7 +15,7 @@
  * For a lane that is refused more than a fifth of its calls, it is 50 ms: more comes than is done, so a longer queue serves
  * no more and is later. Clients that wait for their answers send no more than is done, so their lane keeps the 100 ms.
  * Refused clients that come back at once look like a flood. So what was refused is forgotten when nothing of the lane
- * waits, and every ten seconds: then they all find room, and of a flood a fifth is refused again within some hundredths.
+ * waits, and every ten seconds: then they all find room, and a flood is found out again within some hundredths of a second.
  *
  * A burst on a calm pool may be a hundred calls, or what is lent a connection within 200 ms: it is over in a moment, and its
  * calls are served faster than they would come back. What stays is no burst, and the longer its queue is, the later is
