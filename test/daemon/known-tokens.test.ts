@@ -52,6 +52,33 @@ describe('at the gate, with one connection and room for three of a lane', () => 
     return over.resolve
   }
 
+  test('a connection is whoever it says with each call, also if it said somebody else before', async () => {
+    const other = await joinedWorkspace(own)
+    const socket = { remoteAddress: '127.0.0.2' }
+    const said = async (authorization: string | undefined) => {
+      const headers = authorization === undefined ? {} : { authorization }
+      const heard = { headers, socket }
+      const lane = gate.laneOf(heard)
+      const foreseen = gate.foresee(operations.getOwnAccount, heard)?.actor.accountId
+      const admitted = await gate.admit(operations.getOwnAccount, heard).then(
+        (actor) => ('accountId' in actor ? actor.accountId : actor.kind),
+        (error: Error) => error.message,
+      )
+      return { lane, foreseen, admitted }
+    }
+    for (const { tenantId, accountId, session } of [person, other]) {
+      await said(`Bearer ${session.access_token}`)
+      const served = { lane: tenantId, foreseen: accountId, admitted: accountId }
+      expect(await said(`Bearer ${session.access_token}`)).toEqual(served)
+      expect(await said(`bearer  ${session.access_token}`)).toEqual(served)
+      const nobody = { lane: undefined, foreseen: undefined, admitted: 'auth.unauthenticated' }
+      expect(await said(undefined)).toEqual(nobody)
+      expect(await said(`Bearer ${session.access_token}x`)).toEqual(nobody)
+      expect(await said(`Basic ${session.access_token}`)).toEqual(nobody)
+      expect(await said(`Bearer ${session.access_token}`)).toEqual(served)
+    }
+  })
+
   test('made-up tokens of one address fill a lane of their own, and a fresh token of another is served', async () => {
     const release = await holdConnection()
     const flood = Array.from({ length: 4 }, () => call(madeUp(), '127.0.0.2'))
