@@ -35,7 +35,16 @@ async function killedAt(failpoint: string, what: 'schedules' | 'removals') {
     ...{ SVC_PURGE_SETTLE_SECONDS: '1', SVC_TEST: '1', SVC_FAILPOINTS: `${failpoint}=exit` },
   }
   const child = spawn(process.execPath, [runner, what, ''], { env, stdio: ['ignore', 'ignore', 'inherit'] })
-  return new Promise<NodeJS.Signals | null>((resolve) => child.once('close', (_, signal) => resolve(signal)))
+  const signal = await new Promise<NodeJS.Signals | null>((resolve) => child.once('close', (_, by) => resolve(by)))
+  // Until PostgreSQL has noticed, the sessions keep their rows, which a worker leaves out.
+  await expect.poll(sessionsOfRunner).toBe(0)
+  return signal
+}
+
+async function sessionsOfRunner(): Promise<number> {
+  const rows = await desk.both.sql`
+    select from pg_stat_activity where application_name like 'svc backup runner%' and datname = current_database()`
+  return rows.length
 }
 
 const keep = { last: 1, hourly: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0, min_days: 0 }
