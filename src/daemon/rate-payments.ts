@@ -8,8 +8,10 @@
  * No payment waits for the disk: a crash of the server may forget what was paid in its last second.
  * Spec: decisions 1 (429), 4 (TenantQuotas); docs/decisions/0011, 0495.
  */
+
 import type { Pool, Tx } from '../core/kernel/database/pool.ts'
 import { openAsInstallation, withoutSync } from '../core/kernel/database/roles.ts'
+import { portionsOf } from '../core/kernel/values/portions.ts'
 
 /** How far ahead of the database's clock a workspace's time may be. */
 export const windowSeconds = 60
@@ -61,12 +63,11 @@ export class Payments {
   }
 
   /** Pays for all of the requests, or for none. */
-  pay(bill: Bill): Promise<Payment> {
-    const { tenantId, limit } = bill
+  pay({ tenantId, limit, requests }: Bill): Promise<Payment> {
     return this.pool.transaction(
       opening,
       async (tx) => {
-        const paid = moveOn(tx, [tenantId], priceOf(bill), windowSeconds)
+        const paid = moveOn(tx, [tenantId], (windowSeconds / limit) * requests, windowSeconds)
         // In the same packet after the first statement.
         const ahead = tx<{ seconds: number }[]>`
         select extract(epoch from paid_until - now())::float8 as seconds from request_rate where tenant_id = ${tenantId}`
@@ -126,7 +127,7 @@ export class Payments {
       async (tx) => {
         void tx.patience(patienceSeconds)
         const each = limits.flatMap(([limit, tenantIds]) =>
-          portionsOf(tenantIds).map((portion) => moveOn(tx, portion, windowSeconds / limit, most)),
+          portionsOf(tenantIds, together).map((portion) => moveOn(tx, portion, windowSeconds / limit, most)),
         )
         return Promise.all(each)
       },
@@ -136,12 +137,10 @@ export class Payments {
   }
 }
 
-const portionsOf = (tenantIds: readonly string[]) =>
-  Array.from({ length: Math.ceil(tenantIds.length / together) }, (_, n) =>
-    tenantIds.slice(n * together, (n + 1) * together),
-  )
-
-/** Moves the time of each workspace on by the same price, unless it would be more than `most` seconds ahead of the clock. Answers whose was. */
+/**
+ * Moves the time of each workspace on by the same price, in seconds, unless it would be more than `most` seconds ahead of the
+ * clock. Answers whose was moved.
+ */
 async function moveOn(tx: Tx, tenantIds: readonly string[], price: number, most: number): Promise<Set<string>> {
   const paid_until = tx.part`now() + make_interval(secs => ${price}::float8)`
   const rows = tenantIds.map((tenant_id) => ({ tenant_id, paid_until }))
@@ -154,5 +153,3 @@ async function moveOn(tx: Tx, tenantIds: readonly string[], price: number, most:
     returning tenant_id`
   return new Set(moved.map(({ tenant_id }) => tenant_id))
 }
-
-const priceOf = ({ limit, requests }: Bill) => (windowSeconds / limit) * requests

@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core'
 import { statisticsOperations, type TenantStatistics } from '../../../core/contract/statistics/operations.ts'
+import { portionsOf } from '../../../core/kernel/values/portions.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { findWorkspace } from '../../find/workspaces.ts'
 import { sizeInWords, sparkline } from '../../render/sparkline.ts'
@@ -11,10 +12,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + o
 
 /** A bar for each day; in a narrow terminal for each two, so that the entities stay a table. */
 const barsOf = (newPerDay: readonly number[], width = process.stdout.columns) =>
-  sparkline(width && width < 80 ? pairsOf(newPerDay).map(sum) : newPerDay)
-
-const pairsOf = (numbers: readonly number[]) =>
-  Array.from({ length: Math.ceil(numbers.length / 2) }, (_, at) => numbers.slice(at * 2, at * 2 + 2))
+  sparkline(width && width < 80 ? portionsOf(newPerDay, 2).map(sum) : newPerDay)
 
 const columns = (days: number): readonly Column<Counted>[] => [
   { head: 'ENTITY', cell: ({ entity }) => entity, whole: true },

@@ -8,10 +8,12 @@
  * cluster (decision 0195). What is rung for is committed, so that a ring that is lost only delays: the dispatchers' look
  * finds it within five seconds.
  */
+
 import type { DatabaseAddress } from '../database/address.ts'
 import { type Attached, attach } from '../database/client.ts'
 import { type Listening, listen } from '../database/notifications.ts'
 import { sessionWithoutSync } from '../database/roles.ts'
+import { portionsOf } from '../values/portions.ts'
 
 /** The channel of the notifications: `<workspace> <webhook> <webhook> …`. */
 export const dueChannel = 'svc_deliveries'
@@ -147,11 +149,7 @@ function read(payload: string) {
 
 function payloadsOf(due: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   return [...due].flatMap(([tenantId, webhookIds]) => {
-    const ids = [...webhookIds]
-    const parts = Array.from({ length: Math.ceil(ids.length / perNotification) }, (_, n) =>
-      ids.slice(n * perNotification, (n + 1) * perNotification),
-    )
-    return parts.map((part) => `${tenantId} ${part.join(' ')}`)
+    return portionsOf([...webhookIds], perNotification).map((part) => `${tenantId} ${part.join(' ')}`)
   })
 }
 

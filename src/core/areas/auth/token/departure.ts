@@ -2,7 +2,9 @@
  * The end of accounts that have no role left, one or thousands at once: a group that loses its role may have been all that
  * its members had. Spec: decisions 7, Removed means out; people 1, Removal; docs/decisions/0151.
  */
+
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { portionsOf } from '../../../kernel/values/portions.ts'
 import { hasRole } from '../../access/held-role.ts'
 import { disableWebhooksOf } from '../../webhooks/disabling.ts'
 import { endCredentialsOf } from './ending.ts'
@@ -17,7 +19,7 @@ const atOnce = 500
 export async function lockWithoutRole(ctx: Ctx, tenantId: string, accountIds: readonly string[]): Promise<string[]> {
   const { tx } = ctx
   const found: string[] = []
-  for (const ids of portionsOf([...accountIds].sort())) {
+  for (const ids of portionsOf([...accountIds].sort(), atOnce)) {
     const locked = await withoutRole(ctx, tenantId, ids)
     if (locked.length === 0) continue
     void tx`select 1 from account where tenant_id = ${tenantId} and id in ${tx.list(locked)} order by id for update`
@@ -36,7 +38,7 @@ async function withoutRole({ tx }: Ctx, tenantId: string, ids: readonly string[]
 /** Ends what the accounts, which are locked and have no role left, could still act with. A rewind must not undo it. */
 export async function endAccess(ctx: Ctx, tenantId: string, accountIds: readonly string[]): Promise<void> {
   const { tx } = ctx
-  for (const ids of portionsOf(accountIds)) {
+  for (const ids of portionsOf(accountIds, atOnce)) {
     await endCredentialsOf(ctx, tenantId, ids, 'role_lost')
     const acted = await tx<{ acts_for: string | null }[]>`
       select distinct acts_for from webhook where tenant_id = ${tenantId} and acts_for in ${tx.list(ids)} and state <> 'DISABLED'`
@@ -44,6 +46,3 @@ export async function endAccess(ctx: Ctx, tenantId: string, accountIds: readonly
     ctx.recordObligation(...ids.map((id) => ({ act: 'account.left' as const, tenant_id: tenantId, account_id: id })))
   }
 }
-
-const portionsOf = (ids: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(ids.length / atOnce) }, (_, at) => ids.slice(at * atOnce, (at + 1) * atOnce))

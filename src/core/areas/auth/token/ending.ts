@@ -19,6 +19,7 @@ import type { Part } from '../../../kernel/database/statement.ts'
 import type { NewEvent } from '../../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { AccountActor } from '../../../kernel/values/actor.ts'
+import { portionsOf } from '../../../kernel/values/portions.ts'
 
 interface Holder {
   readonly tenantId: string
@@ -213,8 +214,5 @@ async function tellTokens(
 const eventsAtOnce = 1000
 
 async function emitAll(ctx: Ctx, events: readonly NewEvent[]): Promise<void> {
-  const portions = Array.from({ length: Math.ceil(events.length / eventsAtOnce) }, (_, at) =>
-    events.slice(at * eventsAtOnce, (at + 1) * eventsAtOnce),
-  )
-  await Promise.all(portions.map((portion) => ctx.emit(...portion)))
+  await Promise.all(portionsOf(events, eventsAtOnce).map((portion) => ctx.emit(...portion)))
 }
