@@ -1,8 +1,8 @@
 /** A mix of what people and programs do with boards: 70 of 100 requests read. */
-import { type Dispatcher, Pool } from 'undici'
+import { Pool } from 'undici'
 import type { Boards } from './board-filler.ts'
 import type { Ground } from './ground.ts'
-import { anyOf, headersOf, type Request } from './requests.ts'
+import { anyOf, type Request, sendVia } from './requests.ts'
 
 export interface Mix {
   /** Sends a request of the mix, and answers its status. */
@@ -25,36 +25,11 @@ export function openMix(
   const pool = new Pool(address, { connections, pipelining: 1 })
   const ids = new Map<string, string[]>()
 
-  /**
-   * Answers the status. Ids that were read are remembered, to be read and changed later. Without the streams and promises of
-   * the package, because the callers share the processors with what they measure.
-   */
-  function send(request: Request, remember?: string[]): Promise<number> {
-    const { method, path, body } = request
-    const sent: Dispatcher.DispatchOptions = {
-      method,
-      path: `/api/v1${path}`,
-      headers: headersOf(request, token),
-      body: body ? JSON.stringify(body) : null,
-    }
-    return new Promise((resolve, reject) => {
-      let status = 0
-      const chunks: Buffer[] = []
-      pool.dispatch(sent, {
-        onRequestStart() {},
-        onResponseStart(_controller, code) {
-          status = code
-        },
-        onResponseData(_controller, chunk) {
-          if (remember) chunks.push(chunk)
-        },
-        onResponseEnd() {
-          if (remember && status < 300) remember.push(...idsOf(Buffer.concat(chunks)))
-          resolve(status)
-        },
-        onResponseError: (_controller, error) => reject(error),
-      })
-    })
+  /** Answers the status. Ids that were read are remembered, to be read and changed later. */
+  async function send(request: Request, remember?: string[]): Promise<number> {
+    const { status, text } = await sendVia(pool, { ...request, token }, remember !== undefined)
+    if (remember && status < 300) remember.push(...idsOf(text))
+    return status
   }
 
   async function openOne(): Promise<void> {
@@ -91,4 +66,4 @@ export function openMix(
   return { sendNext: () => send(next()), learn, close: () => pool.destroy() }
 }
 
-const idsOf = (answer: Buffer) => (JSON.parse(answer.toString()).data as { id: string }[]).map(({ id }) => id)
+const idsOf = (answer: string) => (JSON.parse(answer).data as { id: string }[]).map(({ id }) => id)

@@ -1,5 +1,5 @@
 /** Requests of a benchmark: what they are, and how fast a daemon answers them. */
-import { Pool } from 'undici'
+import { type Dispatcher, Pool } from 'undici'
 
 export interface Request {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT'
@@ -20,6 +20,40 @@ export function headersOf({ method, body }: Request, token: string): Record<stri
   return { authorization: `Bearer ${token}`, ...(body ? { 'content-type': type } : {}) }
 }
 
+export interface Answered {
+  readonly status: number
+  readonly text: string
+}
+
+/**
+ * Sends a request without the streams of the package, because the callers share the processors with what they measure.
+ * `keeps`: whether the text of the answer is wanted.
+ */
+export function sendVia(pool: Pool, request: SignedRequest, keeps: boolean): Promise<Answered> {
+  const { method, path, body, token } = request
+  const sent: Dispatcher.DispatchOptions = {
+    method,
+    path: `/api/v1${path}`,
+    headers: headersOf(request, token),
+    body: body ? JSON.stringify(body) : null,
+  }
+  return new Promise((resolve, reject) => {
+    let status = 0
+    const chunks: Buffer[] = []
+    pool.dispatch(sent, {
+      onRequestStart() {},
+      onResponseStart(_controller, code) {
+        status = code
+      },
+      onResponseData(_controller, chunk) {
+        if (keeps) chunks.push(chunk)
+      },
+      onResponseEnd: () => resolve({ status, text: chunks.length === 0 ? '' : Buffer.concat(chunks).toString() }),
+      onResponseError: (_controller, error) => reject(error),
+    })
+  })
+}
+
 export interface Client {
   /** The text of the answer. Throws if it is no success. */
   send(request: SignedRequest): Promise<string>
@@ -31,15 +65,8 @@ export interface Client {
 export function openClient(address: string, connections: number): Client {
   const pool = new Pool(address, { connections, pipelining: 1 })
   async function send(request: SignedRequest): Promise<string> {
-    const { method, path, body, token } = request
-    const answer = await pool.request({
-      method,
-      path: `/api/v1${path}`,
-      headers: headersOf(request, token),
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    })
-    const text = await answer.body.text()
-    if (answer.statusCode >= 300) throw new Error(`${method} ${path} is answered with ${answer.statusCode}: ${text}`)
+    const { status, text } = await sendVia(pool, request, true)
+    if (status >= 300) throw new Error(`${request.method} ${request.path} is answered with ${status}: ${text}`)
     return text
   }
   return {

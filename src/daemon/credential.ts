@@ -1,6 +1,7 @@
 /**
  * A credential as the gate looks it up, with all that decides a call. Spec: Authentication; decisions 2.
  */
+import { isTokenIssued } from '../core/areas/access/issued-moment.ts'
 import { rankIn } from '../core/areas/access/workspace-role.ts'
 import { signInDefaults } from '../core/contract/settings/defaults.ts'
 import type { Role, Scope } from '../core/contract/vocabulary.ts'
@@ -101,7 +102,8 @@ export async function lookUpCredential(
       from setting v where v.name in ('quotas.api_requests_per_minute', 'sign_in.mfa_required_for')) d
     left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
     where ${isMeant} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
-      and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`
+      and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())
+      and ${isTokenIssued(tx)}`
   // An account without any role has left the workspace, also as an operator (docs/decisions/0151).
   return row && row.role === null && row.container_rank === null ? undefined : row
 }

@@ -10,9 +10,6 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endConfirmation } from '../../src/core/areas/auth/addresses/ending-confirmation.ts'
-import { endStartPassword } from '../../src/core/areas/auth/password/start-password.ts'
-import { endInvitation } from '../../src/core/areas/auth/sign-in/jobs.ts'
 import { endPasswordOpening, purgeTenant } from '../../src/core/areas/tenants/jobs.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { hashToken, mintToken } from '../../src/core/kernel/values/token.ts'
@@ -20,7 +17,7 @@ import { type ClockedInstallation, clockedInstallation } from '../kit/clocked-in
 import type { SpawnedDaemon } from '../kit/daemon.ts'
 import { type FakeTime, hasFakeTime } from '../kit/fake-time.ts'
 import { password, type TestInstallation } from '../kit/installation.ts'
-import { storedPassword } from '../kit/people.ts'
+import { openWaysIn, type WayIn } from '../kit/ways-in.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const leaving = isFull ? 20 : 5
@@ -67,8 +64,8 @@ async function operator() {
   const { token, hash, last4 } = mintToken('personal')
   const id = randomUUIDv7()
   await sql`
-    insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, expires_at)
-    values (${tenant.id}, ${id}, ${account_id}, 'PERSONAL', ${hash}, ${last4}, 'ops', 'workspace:admin admin:tenants', now() + interval '10 years')`
+    insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, created_at, expires_at)
+    values (${tenant.id}, ${id}, ${account_id}, 'PERSONAL', ${hash}, ${last4}, 'ops', 'workspace:admin admin:tenants', now() - interval '2 days', now() + interval '10 years')`
   return { tenantId: tenant.id, accountId: account_id, credentialId: id, token }
 }
 
@@ -239,136 +236,6 @@ test.runIf(hasFakeTime)(
   },
 )
 
-/** A call that tells whether something still lets its person in. */
-interface WayIn {
-  readonly what: string
-  isOpen(): Promise<boolean>
-}
-
-const send = async (path: string, body: object, headers: Record<string, string> = {}) => {
-  const response = await fetch(`${daemon.address}/api/v1${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
-  const answer = (await response.json().catch(() => ({}))) as { code?: string }
-  // A jump ends statements as too late; the caller comes again.
-  if (response.status === 503) throw new Error('503')
-  return { status: response.status, code: answer.code }
-}
-
-async function stranger(state: 'INVITED' | 'ACTIVE', more: { readonly name?: string } = {}) {
-  const id = randomUUIDv7()
-  const email = more.name === undefined ? `${id}@first.example` : null
-  await sql`
-    insert into account (tenant_id, id, kind, state, email, email_fold, sign_in_name, display_name)
-    values (${admin.tenantId}, ${id}, 'PERSON', ${state}, ${email}, ${email}, ${more.name ?? null}, 'Somebody')`
-  await sql`insert into membership (tenant_id, id, account_id, role) values (${admin.tenantId}, ${randomUUIDv7()}, ${id}, 'MEMBER')`
-  return id
-}
-
-/** A session whose tokens live for years, of the account; its access token, and a proof for the next call. */
-async function sessionOf(accountId: string) {
-  const id = randomUUIDv7()
-  const { token, hash, last4 } = mintToken('session')
-  await sql`insert into session (tenant_id, id, account_id) values (${admin.tenantId}, ${id}, ${accountId})`
-  await sql`
-    insert into credential (tenant_id, id, account_id, session_id, kind, hash, last4, scopes, expires_at)
-    values (${admin.tenantId}, ${randomUUIDv7()}, ${accountId}, ${id}, 'SESSION', ${hash}, ${last4}, 'workspace:read workspace:write workspace:admin', now() + interval '10 years')`
-  return async () => {
-    const proof = mintToken('stepUp')
-    await sql`
-      insert into step_up (tenant_id, id, account_id, bearer_id, hash, issued_at, expires_at)
-      values (${admin.tenantId}, ${randomUUIDv7()}, ${accountId}, ${id}, ${proof.hash}, now(), now() + interval '5 minutes')`
-    return { authorization: `Bearer ${token}`, 'x-service-step-up': proof.token }
-  }
-}
-
-/** Each as it was issued just now, or `isOver`: so that it ended an hour ago; then the jobs that note that have run. */
-async function waysIn(isOver: boolean): Promise<WayIn[]> {
-  const { tenantId } = admin
-  const at = (life: string) => (isOver ? sql`now() - ${life}::interval - interval '1 hour'` : sql`now()`)
-  const notes: Promise<unknown>[] = []
-  const ended = (job: typeof endInvitation | typeof endConfirmation | typeof endStartPassword, payload: object) => {
-    if (isOver) notes.push(job.run(own.installation, payload as never))
-  }
-  const invitation = mintToken('invitation')
-  const invitationId = randomUUIDv7()
-  await sql`
-    insert into invitation (tenant_id, id, account_id, hash, created_at, expires_at)
-    values (${tenantId}, ${invitationId}, ${await stranger('INVITED')}, ${invitation.hash}, ${at('14 days')}, ${at('14 days')} + interval '14 days')`
-  ended(endInvitation, { tenantId, invitationId })
-
-  const name = `n${randomUUIDv7()}`
-  const managed = await stranger('INVITED', { name })
-  await sql`
-    update account set password_hash = ${await storedPassword(password)}, password_changed_at = ${at('7 days')}, start_password_until = ${at('7 days')} + interval '7 days'
-    where id = ${managed}`
-  ended(endStartPassword, { tenantId, accountId: managed })
-
-  const confirming = await stranger('ACTIVE')
-  const signedIn = await sessionOf(confirming)
-  const confirmation = mintToken('addressConfirmation')
-  const [addressId, confirmationId] = [randomUUIDv7(), randomUUIDv7()]
-  await sql`
-    insert into account_address (tenant_id, id, account_id, email, email_fold, ends_at)
-    values (${tenantId}, ${addressId}, ${confirming}, ${`${addressId}@new.example`}, ${`${addressId}@new.example`}, now() + interval '60 days')`
-  await sql`
-    insert into address_confirmation (tenant_id, id, account_id, address_id, email_fold, makes_primary, is_asked, hash, created_at, expires_at)
-    values (${tenantId}, ${confirmationId}, ${confirming}, ${addressId}, ${`${addressId}@new.example`}, false, true, ${confirmation.hash}, ${at('1 day')}, ${at('1 day')} + interval '1 day')`
-  ended(endConfirmation, { tenantId, confirmationId })
-
-  const [provider, link] = [randomUUIDv7(), mintToken('link')]
-  await sql`
-    insert into identity_provider (tenant_id, id, issuer, client_id, kind, provisioning, position, allowed_email_domains, allowed_directories)
-    values (${tenantId}, ${provider}, 'https://sso.example', 'svc', 'GENERIC', 'INVITED_ONLY', 0, '[]', '[]')`
-  await sql`insert into provider_switch (tenant_id, provider_scope, provider_id) values (${tenantId}, ${tenantId}, ${provider})`
-  await sql`
-    insert into sign_in_link (tenant_id, id, hash, provider_id, issuer, subject, issued_at, expires_at)
-    values (${tenantId}, ${randomUUIDv7()}, ${link.hash}, ${provider}, 'https://sso.example', ${provider}, ${at('10 minutes')}, ${at('10 minutes')} + interval '10 minutes')`
-
-  const forgetting = await stranger('ACTIVE')
-  const [reset, challenge] = [mintToken('passwordReset'), mintToken('challenge')]
-  await sql`
-    insert into password_reset (tenant_id, id, account_id, hash, created_at, expires_at)
-    values (${tenantId}, ${randomUUIDv7()}, ${forgetting}, ${reset.hash}, ${at('1 hour')}, ${at('1 hour')} + interval '1 hour')`
-  await sql`
-    insert into sign_in_challenge (tenant_id, id, account_id, hash, way, issued_at, expires_at)
-    values (${tenantId}, ${randomUUIDv7()}, ${forgetting}, ${challenge.hash}, 'PASSWORD', ${at('5 minutes')}, ${at('5 minutes')} + interval '5 minutes')`
-  await Promise.all(notes)
-  const way = (what: string, isOpen: () => Promise<boolean>): WayIn => ({ what, isOpen })
-  return [
-    way(
-      'an invitation',
-      async () => (await send('/auth/invitations:inspect', { token: invitation.token })).status === 200,
-    ),
-    way(
-      'a start password',
-      async () =>
-        (await send('/auth/sessions', { workspace: 'first', email: name, password })).code === 'auth.password_expired',
-    ),
-    way(
-      'the link of an address',
-      async () => (await send('/auth/address:confirm', { token: confirmation.token }, await signedIn())).status === 200,
-    ),
-    way(
-      'a link of an identity',
-      async () => (await send('/auth/sessions:link', { link_token: link.token }, await signedIn())).status === 200,
-    ),
-    // It is open where the new password is looked at.
-    way(
-      'a reset',
-      async () => (await send('/auth/password:reset', { token: reset.token, password: 'short' })).status === 422,
-    ),
-    way(
-      'a challenge',
-      async () =>
-        (await send('/auth/sessions:verify', { challenge_token: challenge.token, totp: '123456' })).code !==
-        'auth.challenge_invalid',
-    ),
-  ]
-}
-
 const openOf = async (ways: readonly WayIn[]) => {
   const found: string[] = []
   for (const { what, isOpen } of ways) {
@@ -384,6 +251,8 @@ test.runIf(hasFakeTime)(
   { timeout: 120_000 },
   async () => {
     time.set('+0')
+    const { tenantId } = admin
+    const waysIn = openWaysIn({ sql, installation: own.installation, address: daemon.address, tenantId })
     const fresh = await waysIn(false)
     expect(await openOf(fresh), 'the calls tell what they seem to').toEqual(fresh.map(({ what }) => what))
 

@@ -103,7 +103,7 @@ describe('an opening', () => {
   })
 
   test.each([
-    ['after the hourly sweep', sweepExpired, 'keeps its job'],
+    ['after the sweep', sweepExpired, 'keeps its job'],
     ['by the hourly look for such, if its job has failed', endForgottenOpenings, 'lost its job'],
   ])('that ended long ago is told %s', async (_, hourly, job) => {
     const id = await house.workspace()

@@ -29,8 +29,10 @@ interface ColumnType {
  */
 function moment(text: string): string {
   const end = text.endsWith('+00') ? text.length - 3 : text.length
-  if (isTimeOfDay(text) && isFraction(text, 19, end))
-    return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, Math.min(end, 23)).padEnd(3, '0')}Z`
+  if (isTimeOfDay(text) && isFraction(text, 19, end)) {
+    if (end >= 23) return `${text.slice(0, 10)}T${text.slice(11, 23)}Z`
+    return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, end).padEnd(3, '0')}Z`
+  }
   const parsed = Date.parse(text) // a transaction that set another time zone
   return Number.isNaN(parsed) ? text : new Date(parsed).toISOString()
 }

@@ -30,6 +30,7 @@ import postgres from 'postgres'
 import { type DatabaseAddress, postgresOptions } from './address.ts'
 import { columnTypes, jsonbTypeId } from './column-values.ts'
 import { copiedOut, type TakeRow } from './copied-out.ts'
+import { nameAfterForm } from './plan-names.ts'
 import { makeObjects } from './row-objects.ts'
 import { greetingOf, localSettingsOf, type SessionLimits } from './session-settings.ts'
 import { Silence } from './silence.ts'
@@ -172,13 +173,13 @@ async function greeted(connection: Connection, late: () => void): Promise<Connec
   return connection
 }
 
-function queryOf(client: postgres.Sql, { text, values, mode }: Statement) {
+function queryOf(client: postgres.Sql, statement: Statement) {
+  const { text, values, mode } = statement
   const bound = values.map((value) => (value instanceof Json ? client.typed(value.text as never, jsonbTypeId) : value))
   const query = client.unsafe(text, bound as never[], modes[mode])
-  // The driver keeps an entry for every failed statement in a map that only grows. This prevents it, and costs a
-  // microsecond. `begin` and `commit` are left out, because they rarely fail.
+  // Of `begin` and `commit` nothing is found, and they rarely fail.
   if (mode === 'simple') return query
-  Object.defineProperty(query, 'origin', { value: '' })
+  nameAfterForm(query, statement)
   return query.values()
 }
 

@@ -5,6 +5,7 @@
  * only while it writes; if the statement is pipelined after another one, the driver fails the
  * wrong one and miscounts the answers. So every statement of this module can be written.
  */
+import { keepText, kept, textOf } from './statement-texts.ts'
 import { codeOf } from './unavailable.ts'
 
 /** What can be bound. Arrays cannot (see column-values.ts); JSON goes through `json()`. */
@@ -62,37 +63,52 @@ function refuseTransactionControl(text: string): void {
 }
 
 /** The templates that were checked, and the text of those that contain no parts. */
-const known = new WeakMap<readonly string[], string>()
+const templates = new WeakMap<readonly string[], string>()
 
 /** Builds the statement of a template. Throws TypeError for a value that cannot be bound. */
 export function statementOf(strings: readonly string[], values: readonly (Value | Json)[]): Statement {
-  let plain = known.get(strings)
+  let plain = templates.get(strings)
   if (plain === undefined) {
     refuseTransactionControl(strings[0] ?? '')
     plain = strings.reduce((before, next, index) => `${before}$${index}${next}`)
-    known.set(strings, plain)
+    templates.set(strings, plain)
   }
-  if (!values.some((value) => value instanceof Part)) return { text: plain, values: values.map(bindable), mode: 'plan' }
+  if (!values.some(isPart)) return { text: plain, values: values.map(bindable), mode: 'plan' }
   const flat: (Exclude<Value, Part> | Json)[] = []
-  const { text, steady } = written(strings, values, flat)
+  gather(values, flat)
   if (flat.length > parameterLimit) throw new TypeError(`a statement takes at most ${parameterLimit} values`)
+  const whole = { strings, values, steady: true }
+  const known = textOf(whole, isPart)
+  if (known !== undefined) return { text: known, values: flat, mode: 'plan' }
+  const { text, steady } = written(strings, values, { count: 0 })
+  if (steady) keepText(whole, isPart, text)
   return { text, values: flat, mode: steady ? 'plan' : 'once' }
+}
+
+const isPart = (value: unknown): value is Part => value instanceof Part
+
+/** All values, in the order of the text. */
+function gather(values: readonly (Value | Json)[], flat: (Exclude<Value, Part> | Json)[]): void {
+  for (const value of values)
+    if (value instanceof Part) gather(value.values, flat)
+    else flat.push(bindable(value))
 }
 
 function written(
   strings: readonly string[],
   values: readonly (Value | Json)[],
-  flat: (Exclude<Value, Part> | Json)[],
+  parameters: { count: number },
 ): { text: string; steady: boolean } {
   let text = strings[0] ?? ''
   let steady = true
   for (const [i, value] of values.entries()) {
     if (value instanceof Part) {
-      const part = written(value.strings, value.values, flat)
+      const part = written(value.strings, value.values, parameters)
       text += part.text
       steady &&= value.steady && part.steady
     } else {
-      text += `$${flat.push(bindable(value))}`
+      parameters.count += 1
+      text += `$${parameters.count}`
     }
     text += strings[i + 1] ?? ''
   }
@@ -121,11 +137,13 @@ function described(value: unknown): string {
   return typeof value === 'object' ? 'an object; use json()' : `a ${typeof value}`
 }
 
+const aroundOne = kept(['', ''])
+
 /** A value as one jsonb parameter. Refuses what JSON cannot say (undefined, bigint, cycles). */
 export function jsonPart(value: unknown): Part {
   const text = JSON.stringify(value)
   if (text === undefined) throw new TypeError(`json cannot be ${described(value)}`)
-  return new Part(['', ''], [new Json(text)], true)
+  return new Part(aroundOne, [new Json(text)], true)
 }
 
 /** `("a","b") values ($1,$2),($3,$4)` for an insert. Columns default to the first object's. */
@@ -134,27 +152,42 @@ export function rowsPart(list: object | readonly object[], columns: readonly str
   const names = columns.length > 0 ? columns : Object.keys(rows[0] ?? {})
   if (rows.length === 0 || names.length === 0) throw new TypeError('rows() needs at least one row and one column')
 
-  const strings: string[] = []
   const values: (Value | Json)[] = []
-  let before = `(${names.map(quoted).join(', ')}) values (`
-  for (const row of rows) {
+  for (const row of rows)
     for (const name of names) {
-      strings.push(before)
       const value: unknown = Reflect.get(row, name)
       values.push(value instanceof Part ? value : bindable(value))
-      before = ', '
     }
-    before = '), ('
-  }
-  return new Part([...strings, ')'], values, rows.length <= steadyRows)
+  return new Part(aroundRows(names, rows.length), values, rows.length <= steadyRows)
+}
+
+const roundRows = new Map<string, readonly string[]>()
+
+function aroundRows(names: readonly string[], rows: number): readonly string[] {
+  const columns = names.map(quoted).join(', ')
+  const form = `${rows} ${columns}`
+  const known = roundRows.get(form)
+  if (known) return known
+  const between = Array.from({ length: names.length * rows - 1 }, (_, at) =>
+    (at + 1) % names.length === 0 ? '), (' : ', ',
+  )
+  const strings = [`(${columns}) values (`, ...between, ')']
+  if (rows > steadyRows) return strings
+  roundRows.set(form, kept(strings))
+  return strings
 }
 
 /** `($1, $2, …)` for `in`; an empty list becomes `(null)`, which matches nothing. */
 export function listPart(list: readonly Value[]): Part {
-  if (list.length === 0) return new Part(['(null)'], [], true)
-  const strings = ['(', ...Array.from({ length: list.length - 1 }, () => ', '), ')']
-  return new Part(strings, list, list.length <= steadyRows)
+  if (list.length === 0) return new Part(nothing, [], true)
+  return new Part(roundLists[list.length] ?? aroundList(list.length), list, list.length <= steadyRows)
 }
+
+const nothing = kept(['(null)'])
+const aroundList = (length: number) => ['(', ...Array.from({ length: length - 1 }, () => ', '), ')']
+const roundLists = Array.from({ length: steadyRows + 1 }, (_, length) =>
+  length === 0 ? nothing : kept(aroundList(length)),
+)
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`

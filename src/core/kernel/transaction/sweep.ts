@@ -42,7 +42,7 @@ export interface Backlog {
 /** Rows that one transaction removes, so that none lasts long. */
 const batch = 1_000
 /** How long a run lasts at most; the next one goes on. */
-const runMs = 10 * 60_000
+const runMs = 4 * 60_000
 const longestRestMs = 100
 /** Counting more would read more than anybody needs to know. */
 export const mostCounted = 100_000

@@ -30,6 +30,6 @@ export const sweepExpired = defineJob({
   name: 'sweep_expired',
   payload: z.object({}).nullish(),
   retryLimit: 1,
-  cron: '17 * * * *',
+  cron: '*/5 * * * *',
   run: (installation) => sweep(installation, sweeper, sweeps),
 })

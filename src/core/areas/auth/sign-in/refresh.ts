@@ -28,6 +28,7 @@ import { refuseWhileGated } from '../../../kernel/transaction/gate.ts'
 import { together } from '../../../kernel/transaction/together.ts'
 import { hashToken, isTokenShaped } from '../../../kernel/values/token.ts'
 import { hasRole } from '../../access/held-role.ts'
+import { isTokenIssued } from '../../access/issued-moment.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { issueTokens, revokeSession } from './session.ts'
 
@@ -87,7 +88,8 @@ async function findToken({ tx, config }: Ctx, hash: Buffer): Promise<RefreshRow 
     join tenant t on t.id = c.tenant_id
     join session s on s.tenant_id = c.tenant_id and s.id = c.session_id and s.revoked_at is null
     join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
-    where c.hash = ${hash} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now() and ${hasRole(tx)}
+    where c.hash = ${hash} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now() and ${isTokenIssued(tx)}
+      and ${hasRole(tx)}
     for update of c, s`
   return found
 }

@@ -3,10 +3,11 @@ import type { Sweep } from '../../../kernel/transaction/sweep.ts'
 
 export const sweeps: readonly Sweep[] = [
   {
-    // A used refresh token is kept until it expires: its second use reveals a stolen one.
+    // A used refresh token is kept until it expires: its second use reveals a stolen one. None is kept longer: a clock that
+    // falls back would bring it back.
     table: 'credential',
     since: 'expires_at',
-    after: '1 day',
+    after: '0',
     // A session goes with its last token.
     with: [
       `delete from session s using (select distinct tenant_id, session_id as id from gone where session_id is not null) g

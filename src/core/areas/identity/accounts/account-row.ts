@@ -48,7 +48,7 @@ export function accountColumns(ctx: Ctx, tenantId: string): Part {
       'start_password_expires_at', ${momentInJson(tx, tx.part`a.start_password_until`)},
       'has_second_factor', exists (select from second_factor f
         where f.tenant_id = a.tenant_id and f.account_id = a.id and f.confirmed_at is not null),
-      'last_seen_at', (select ${momentInJson(tx, tx.part`max(c.last_used_at)`)} from credential c where c.tenant_id = a.tenant_id and c.account_id = a.id),
+      'last_seen_at', ${momentInJson(tx, lastSeen(tx))},
       'invitation_expires_at', (select ${momentInJson(tx, tx.part`max(i.expires_at)`)} from invitation i
         where i.tenant_id = a.tenant_id and i.account_id = a.id and i.used_at is null and i.expires_at > now()),
       'external_id', case when not ${isHidden} then a.external_id end,
@@ -56,6 +56,12 @@ export function accountColumns(ctx: Ctx, tenantId: string): Part {
         where t.tenant_id = a.tenant_id and t.assignee_id = a.id and t.state = 'OPEN' and t.deleted_at is null limit ${countedItems}) open)
     ) end as admin`
 }
+
+/** When the account `a` was last seen: its sessions say it, and tokens that belong to none. */
+const lastSeen = ({ part }: Ctx['tx']): Part => part`greatest(
+  (select max(s.last_used_at) from session s where s.tenant_id = a.tenant_id and s.account_id = a.id),
+  (select max(c.last_used_at) from credential c
+   where c.tenant_id = a.tenant_id and c.account_id = a.id and c.kind in ('PERSONAL', 'SERVICE')))`
 
 /** The identities of the account `a`, as JSON. */
 export const identities = (ctx: Ctx): Part => ctx.tx.part`coalesce((
