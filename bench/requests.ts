@@ -20,7 +20,7 @@ export function headersOf({ method, body }: Request, token: string): Record<stri
   return { authorization: `Bearer ${token}`, ...(body ? { 'content-type': type } : {}) }
 }
 
-export interface Answered {
+interface Answered {
   readonly status: number
   readonly text: string
 }

@@ -30,7 +30,7 @@ import postgres from 'postgres'
 import { type DatabaseAddress, postgresOptions } from './address.ts'
 import { columnTypes, jsonbTypeId } from './column-values.ts'
 import { copiedOut, type TakeRow } from './copied-out.ts'
-import { nameAfterForm } from './plan-names.ts'
+import { nameAfterForm, takePlanNames } from './plan-names.ts'
 import { makeObjects } from './row-objects.ts'
 import { greetingOf, localSettingsOf, type SessionLimits } from './session-settings.ts'
 import { Silence } from './silence.ts'
@@ -101,6 +101,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     socket: once(() => dial(socket, address)),
     onclose: () => die('the connection to the database closed'),
   } as postgres.Options<Record<string, never>>)
+  takePlanNames(client)
 
   function die(reason: string, withinMs = goodbyeMs): void {
     if (death) return

@@ -4,8 +4,10 @@
  * It would join types and text to a new text of some kilobytes for each call, and read all of it to find the plan: a tenth of
  * the memory that a read takes. A short name of the same text and types serves as well.
  */
+import type postgres from 'postgres'
 import { Json, type Statement } from './statement.ts'
 
+/** A query of the driver, as far as this module knows it. */
 interface Query {
   [planName]?: string
   [ownName]?: string | false
@@ -16,23 +18,26 @@ const ownName = Symbol('own name')
 
 /** Tells the driver by which name to find the plan of a query. One that is planned for a call has none that is kept. */
 export function nameAfterForm(query: object, statement: Statement): void {
-  patch(Object.getPrototypeOf(query))
   ;(query as Query)[planName] = statement.mode === 'plan' ? nameOf(statement) : 'none'
 }
 
 let patched: object | undefined
 
 /**
+ * Lets the driver take those names; to be called before a client's first query.
+ *
  * The driver writes its own name into `signature` of each query and finds the plan by what it reads there. It also keeps an entry
  * for every failed statement by `origin`, in a map that only grows. Of queries that were not named here both stay as they are.
  * On the prototype, because properties that are defined on each query make a hash table of it.
  */
-function patch(prototype: object): void {
+export function takePlanNames(client: postgres.Sql): void {
+  const prototype: object = Object.getPrototypeOf(client.unsafe('')) // a query that nobody awaits is not sent
   if (prototype === patched) return
   patched = prototype
   const { get: origin } = Object.getOwnPropertyDescriptor(prototype, 'origin') ?? {}
   Object.defineProperties(prototype, {
     signature: {
+      configurable: true,
       get(this: Query) {
         return this[planName] ?? this[ownName]
       },
@@ -41,6 +46,7 @@ function patch(prototype: object): void {
       },
     },
     origin: {
+      configurable: true,
       get(this: Query) {
         return this[planName] === undefined ? origin?.call(this) : ''
       },

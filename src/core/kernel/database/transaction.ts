@@ -176,36 +176,69 @@ async function rolledBack(session: Session): Promise<void> {
   }
 }
 
-function handle(session: Session): Tx {
-  const send = (build: () => Statement) => withheld(session, session.send(build)) as Promise<Rows<never>>
-  const tx = (strings: TemplateStringsArray, ...values: readonly Value[]) => send(() => statementOf(strings, values))
+const ofSession = Symbol('session')
 
-  return Object.assign(tx, {
-    last: (strings: TemplateStringsArray, ...values: readonly Value[]) => {
-      if (!session.readOnly) return send(() => refuse('last() is for transactions that only read'))
-      const answer = send(() => statementOf(strings, values))
-      if (session.over || session.refused) return answer
-      session.committing = session.command('commit')
-      session.over = true
-      return answer
-    },
-    part: (strings: TemplateStringsArray, ...values: readonly Value[]) => new Part(strings, values, true),
-    rows: (list: object | readonly object[], ...columns: string[]) => rowsPart(list, columns),
-    list: listPart,
-    json: jsonPart,
-    text: (text: string, values: readonly unknown[] = []) => send(() => textStatement(text, values)),
-    copyOut: (text: string, take: TakeRow) => copied(session, text, take),
-    savepoint: <T>(work: () => Promise<T>) => savepoint(session, work),
-    withhold: (verdict: Promise<void>) => {
-      const earlier = session.verdict
-      session.verdict = earlier === undefined ? verdict : ignoreRejection(earlier.then(() => verdict))
-    },
-    settled: () => session.settle(),
-    assertOpen: () => session.assertOpen(),
-    switch: (opening: string) => (isRole(opening) ? session.want(opening) : send(() => switchStatement(opening))),
-    patience: (seconds: number) => patience(session, seconds),
-  })
+/** A handle as its own methods know it. */
+interface Handle {
+  readonly [ofSession]: Session
 }
+
+/**
+ * Two functions for each transaction, which rules choose between (`const look = isLast ? tx.last : tx`). All other methods are
+ * shared: to make them for each transaction took more memory than a statement.
+ */
+function handle(session: Session): Tx {
+  const tx = (strings: TemplateStringsArray, ...values: readonly Value[]) =>
+    send(session, () => statementOf(strings, values))
+  const last = (strings: TemplateStringsArray, ...values: readonly Value[]) => {
+    if (!session.readOnly) return send(session, () => refuse('last() is for transactions that only read'))
+    const answer = send(session, () => statementOf(strings, values))
+    if (session.over || session.refused) return answer
+    session.committing = session.command('commit')
+    session.over = true
+    return answer
+  }
+  Object.setPrototypeOf(tx, methods)
+  return Object.assign(tx, { [ofSession]: session, last }) as unknown as Tx
+}
+
+const send = (session: Session, build: () => Statement) =>
+  withheld(session, session.send(build)) as Promise<Rows<never>>
+
+/** Those that make a piece of a statement need no session, and serve without their handle. */
+const methods: object = Object.assign(Object.create(Function.prototype), {
+  part: (strings: TemplateStringsArray, ...values: readonly Value[]) => new Part(strings, values, true),
+  rows: (list: object | readonly object[], ...columns: string[]) => rowsPart(list, columns),
+  list: listPart,
+  json: jsonPart,
+  text(this: Handle, text: string, values: readonly unknown[] = []) {
+    return send(this[ofSession], () => textStatement(text, values))
+  },
+  copyOut(this: Handle, text: string, take: TakeRow) {
+    return copied(this[ofSession], text, take)
+  },
+  savepoint<T>(this: Handle, work: () => Promise<T>) {
+    return savepoint(this[ofSession], work)
+  },
+  withhold(this: Handle, verdict: Promise<void>) {
+    const session = this[ofSession]
+    const earlier = session.verdict
+    session.verdict = earlier === undefined ? verdict : ignoreRejection(earlier.then(() => verdict))
+  },
+  settled(this: Handle) {
+    return this[ofSession].settle()
+  },
+  assertOpen(this: Handle) {
+    this[ofSession].assertOpen()
+  },
+  switch(this: Handle, opening: string) {
+    const session = this[ofSession]
+    return isRole(opening) ? session.want(opening) : send(session, () => switchStatement(opening))
+  },
+  patience(this: Handle, seconds: number) {
+    return patience(this[ofSession], seconds)
+  },
+} satisfies { [Name in Exclude<keyof Tx, 'last'>]: unknown })
 
 const isRole = (opening: string) => /^set local role /.test(opening)
 
