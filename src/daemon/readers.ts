@@ -15,6 +15,9 @@
  * same time can be too much together. A change is always answered: it has happened, and its answer is small.
  *
  * Once a second, one timer compares the unsent bytes of every waiting socket with those of a second ago.
+ *
+ * A reader whose answer was sent forgets it at once (docs/decisions/0498): a set in which much comes and goes leaves its old
+ * tables to the next collection of old memory, with all that they name.
  * Spec: decisions 7, Bounds at the door; decision 0140.
  */
 import type { ServerResponse } from 'node:http'
@@ -24,6 +27,13 @@ import { isRead } from '../core/contract/operation.ts'
 import { Problem } from '../core/contract/problem.ts'
 import { isAccount } from '../core/kernel/values/actor.ts'
 import { sourceOfConnection } from './source.ts'
+
+declare module 'node:http' {
+  interface ServerResponse {
+    /** While it waits for its reader. */
+    reader?: Reader | undefined
+  }
+}
 
 export interface ReaderLimits {
   readonly slowAfterMs: number
@@ -56,10 +66,15 @@ interface Holder {
   stalled: Reader[]
 }
 
-interface Reader {
+interface Waiting {
   readonly request: FastifyRequest
   readonly response: ServerResponse
   readonly socket: Socket
+}
+
+interface Reader {
+  /** What it reads; undefined once that was sent. */
+  answer: Waiting | undefined
   readonly holder: Holder
   bytes: number
   /** The unsent bytes of its socket at the last check; -1 before the first. */
@@ -98,7 +113,7 @@ function bytesOf(payload: unknown): number {
 class WaitingReaders implements Readers {
   private readonly limits: ReaderLimits
   private readonly holders = new Map<string, Holder>()
-  private readonly readers = new Map<ServerResponse, Reader>()
+  private readonly readers = new Set<Reader>()
   private waitingBytes = 0
   private closed = 0
   private refused = 0
@@ -123,7 +138,7 @@ class WaitingReaders implements Readers {
 
   hold(request: FastifyRequest, response: ServerResponse, bytes: number): void {
     if (bytes === 0) return
-    const reader = this.readers.get(response) ?? this.begin(request, response)
+    const reader = response.reader ?? this.begin(request, response)
     const more = bytes - reader.bytes
     reader.bytes = bytes
     reader.holder.bytes += more
@@ -149,10 +164,9 @@ class WaitingReaders implements Readers {
 
   /** Checks which readers have read something since the last check, and closes those that have stalled for too long. */
   look(now: number): void {
-    for (const reader of this.readers.values()) {
-      const { socket } = reader
+    for (const reader of this.readers) {
       // An unsent answer that is queued after another one gets no event when its connection ends.
-      if (socket.destroyed) this.release(reader)
+      if (reader.answer?.socket.destroyed) this.release(reader)
       else if (hasMoved(reader)) reader.movedAt = now
       else if (now - reader.movedAt >= this.limits.slowAfterMs) this.close(reader)
     }
@@ -168,28 +182,34 @@ class WaitingReaders implements Readers {
     const holder = this.holders.get(name) ?? { name, bytes: 0, readers: new Set(), stalled: [] }
     this.holders.set(name, holder)
     const { socket } = request.raw
-    const reader = { request, response, socket, holder, bytes: 0, unsent: -1, movedAt: performance.now() }
+    const answer = { request, response, socket }
+    const reader = { answer, holder, bytes: 0, unsent: -1, movedAt: performance.now() }
     holder.readers.add(reader)
-    this.readers.set(response, reader)
+    this.readers.add(reader)
+    response.reader = reader
     response.once('close', () => this.release(reader))
     return reader
   }
 
   /** Closes a reader's connection; false without a reader. */
   private close(reader: Reader | undefined): boolean {
-    if (!reader) return false
-    if (!reader.socket.destroyed) {
+    if (!reader?.answer) return false
+    const { request, socket } = reader.answer
+    if (!socket.destroyed) {
       this.closed += 1
-      reader.request.refusal = 'reader.slow'
-      reader.socket.destroy()
+      request.refusal = 'reader.slow'
+      socket.destroy()
     }
     this.release(reader)
     return true
   }
 
   private release(reader: Reader): void {
-    const { response, holder, bytes } = reader
-    if (!this.readers.delete(response)) return
+    const { answer, holder, bytes } = reader
+    if (!answer) return
+    answer.response.reader = undefined
+    reader.answer = undefined
+    this.readers.delete(reader)
     holder.readers.delete(reader)
     holder.bytes -= bytes
     this.waitingBytes -= bytes
@@ -219,7 +239,7 @@ function nextStalled({ stalled, readers }: Holder): Reader | undefined {
 
 /** Whether the reader has read something since the last check. A reader without unsent bytes counts as moving. */
 function hasMoved(reader: Reader): boolean {
-  const unsent = unsentOf(reader.socket)
+  const unsent = reader.answer ? unsentOf(reader.answer.socket) : 0
   const isMoved = unsent === 0 || unsent !== reader.unsent
   reader.unsent = unsent
   return isMoved

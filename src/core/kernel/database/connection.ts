@@ -30,6 +30,7 @@ import postgres from 'postgres'
 import { type DatabaseAddress, postgresOptions } from './address.ts'
 import { columnTypes, jsonbTypeId } from './column-values.ts'
 import { copiedOut, type TakeRow } from './copied-out.ts'
+import { sendQuery } from './driver-query.ts'
 import { nameAfterForm, takePlanNames } from './plan-names.ts'
 import { makeObjects } from './row-objects.ts'
 import { greetingOf, localSettingsOf, type SessionLimits } from './session-settings.ts'
@@ -112,19 +113,18 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
 
   function send(statement: Statement, failed = same): Promise<Result> {
     if (death) return ignoreRejection(Promise.reject(failed(death)))
-    const query = queryOf(client, statement)
     silence.due += 1
-    // The driver sends when `then` is called; `await` would call it a moment later.
-    const answer = query.then(
-      (result) => {
+    const answer = new Promise<Result>((resolve, reject) => {
+      const answered = (result: unknown) => {
         silence.due -= 1
-        return rowsOf(statement, result)
-      },
-      (error: unknown) => {
+        resolve(rowsOf(statement, result))
+      }
+      const refused = (error: unknown) => {
         silence.due -= 1
-        throw failed(translated(error))
-      },
-    )
+        reject(failed(translated(error)))
+      }
+      sendQuery(queryOf(client, statement), answered, refused)
+    })
     return ignoreRejection(answer)
   }
 
