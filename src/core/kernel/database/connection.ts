@@ -113,6 +113,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
 
   function send(statement: Statement, failed = same): Promise<Result> {
     if (death) return ignoreRejection(Promise.reject(failed(death)))
+    const query = queryOf(client, statement)
     silence.due += 1
     const answer = new Promise<Result>((resolve, reject) => {
       const answered = (result: unknown) => {
@@ -123,7 +124,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
         silence.due -= 1
         reject(failed(translated(error)))
       }
-      sendQuery(queryOf(client, statement), answered, refused)
+      sendQuery(query, answered, refused)
     })
     return ignoreRejection(answer)
   }
@@ -178,7 +179,7 @@ function queryOf(client: postgres.Sql, statement: Statement) {
   const { text, values, mode } = statement
   const bound = values.map((value) => (value instanceof Json ? client.typed(value.text as never, jsonbTypeId) : value))
   const query = client.unsafe(text, bound as never[], modes[mode])
-  // Of `begin` and `commit` nothing is found, and they rarely fail.
+  // `begin` and `commit` have no plan, and they rarely fail.
   if (mode === 'simple') return query
   nameAfterForm(query, statement)
   return query.values()
