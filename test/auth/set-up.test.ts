@@ -44,6 +44,7 @@ test('the holder of the token gets a workspace, an owner who is an operator, and
     email: 'ops@first.example',
     display_name: 'Olive',
     workspace: { id: made.tenant.id, slug: 'first' },
+    addresses: [{ email: 'ops@first.example', is_primary: true, confirmed_at: expect.any(String) }],
   })
   expect((await own.asRecovery(listOperators)).data.map(({ account_id }) => account_id)).toEqual([made.account_id])
   expect((await own.oracle`select action from journal order by id`).map((row) => row['action'] as string)).toEqual([

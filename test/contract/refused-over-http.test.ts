@@ -7,6 +7,7 @@ import type { Answered } from '../kit/daemon.ts'
 import { type Person, person, workspace } from '../kit/people.ts'
 import { plantProof } from '../kit/proofs.ts'
 import { type TwoWays, twoWays } from '../kit/two-ways.ts'
+import { eventType, type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 const codeOf = ({ status, json }: Answered) => [status, json?.code]
 
@@ -57,6 +58,11 @@ describe('of the people of a workspace', () => {
     },
   )
 
+  test('the members of a group with a cursor of another list', async () => {
+    const { id } = await party.group()
+    expect(codeOf(await party.ask(`GET /groups/${id}/members?cursor=x`))).toEqual([400, 'cursor.invalid'])
+  })
+
   test('a service account has no second factor', async () => {
     const robot = await person(party.daemon, party.tenantId, { kind: 'SERVICE', role: 'ADMIN' })
     expect(codeOf(await proven(robot, '/auth/mfa/totp:enroll'))).toEqual([409, 'auth.second_factor_person'])
@@ -94,5 +100,49 @@ describe('of the people of a workspace', () => {
     await sql`insert into operator (account_id, workspace_id) values (${last.accountId}, ${party.tenantId})`
     expect(codeOf(await party.remove(group, last, last))).toEqual([409, 'admin.operator_last'])
     expect((await party.me(last)).role).toBe('ADMIN')
+  })
+})
+
+describe('of an integration', () => {
+  let world: WebhookWorld
+  beforeAll(async () => {
+    world = await webhookWorld({}, { dispatches: false })
+  })
+  afterAll(() => world.close())
+
+  const list = ({ id }: Subscribed, query: string) =>
+    world.call('GET', `/integrations/webhooks/${id}/deliveries?${query}`)
+  const pull = (query: string) => world.call('GET', `/integrations/triggers/${eventType}?${query}`)
+  /** A webhook with so many deliveries that nobody sends. */
+  const subscribed = async (count: number) => {
+    const webhook = await world.subscribe('http://127.0.0.1:9/in')
+    await world.emit(webhook.tenantId, count)
+    return webhook
+  }
+
+  test('no filter is put on a webhook', async () => {
+    const { id } = await subscribed(0)
+    const answer = await world.call('PATCH', `/integrations/webhooks/${id}`, { filter: 'data.id = 1' })
+    expect(codeOf(answer)).toEqual([422, 'webhook.filter_unsupported'])
+  })
+
+  test('a cursor of another list, and one from before a recovery', async () => {
+    const webhook = await subscribed(2)
+    expect(codeOf(await list(webhook, 'cursor=x'))).toEqual([400, 'cursor.invalid'])
+    expect(codeOf(await pull('since=x'))).toEqual([400, 'cursor.invalid'])
+    const { next_cursor: cursor } = (await list(webhook, 'size=1')).json
+    const { next_since: since } = (await pull('limit=1')).json
+    await world.sql`update installation set epoch = gen_random_uuid()`
+    expect(codeOf(await list(webhook, `size=1&cursor=${cursor}`))).toEqual([410, 'gone'])
+    expect(codeOf(await pull(`since=${since}`))).toEqual([410, 'gone'])
+  })
+
+  test('an event that is kept no longer is not delivered again', async () => {
+    const webhook = await subscribed(1)
+    const [delivery] = await world.deliveries(webhook)
+    await world.sql`update delivery set status = 'DEAD_LETTER', due_at = null, finished_at = now() where id = ${delivery!.id}`
+    await world.sql`delete from outbox_event where id = ${delivery!.event_id}`
+    const replayed = await world.call('POST', `/integrations/webhooks/${webhook.id}/deliveries/${delivery!.id}:replay`)
+    expect(codeOf(replayed)).toEqual([410, 'webhook.event_gone'])
   })
 })

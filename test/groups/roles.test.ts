@@ -174,6 +174,12 @@ describe('who adds a member', () => {
     }
     const made = await party.ask('POST /groups', { name: 'x', member_ids: [operator.accountId] }, { as: admin })
     expect(refusal(made).slice(0, 2)).toEqual([403, 'admin.operator_required'])
+    const owner = { name: 'x', member_ids: [party.people.OWNER.accountId] }
+    expect(refusal(await party.ask('POST /groups', owner, { as: admin }))).toEqual([
+      403,
+      'auth.role_required',
+      { role: 'OWNER' },
+    ])
   })
 })
 

@@ -265,3 +265,35 @@ test('webhooks that act for the account are disabled with it', async () => {
   const [row] = await two.sql`select state, disabled_reason from webhook where id = ${id}`
   expect(row).toEqual({ state: 'DISABLED', disabled_reason: 'owner_left' })
 })
+
+test('groups, roles and assignments stay, and serve again after the return', async () => {
+  const { sql, home } = two
+  const { accountId } = who
+  const groupId = randomUUIDv7()
+  const itemId = randomUUIDv7()
+  await sql`
+    insert into account_group (tenant_id, id, name, name_fold, member_count) values (${home.tenantId}, ${groupId}, 'kept', 'kept', 1)`
+  await sql`insert into group_member (tenant_id, group_id, account_id) values (${home.tenantId}, ${groupId}, ${accountId})`
+  await sql`update account set group_ids = array[${groupId}::uuid] where id = ${accountId}`
+  await sql`
+    insert into membership (tenant_id, id, group_id, role) values (${home.tenantId}, ${randomUUIDv7()}, ${groupId}, 'ADMIN')`
+  await sql`
+    insert into item (tenant_id, id, container_id, bucket_id, type, title, rank, created_by, assignee_id)
+    select tenant_id, ${itemId}, container_id, id, 'TASK', 'his', 'b0', ${accountId}, ${accountId}
+    from bucket where tenant_id = ${home.tenantId} order by rank limit 1`
+  const held = async () => {
+    const [row] = await sql`
+      select group_ids, (select assignee_id from item where id = ${itemId}) as assignee,
+             (select count(*)::int from group_member where account_id = ${accountId}) as groups,
+             (select array_agg(role) from membership where account_id = ${accountId}) as roles
+      from account where id = ${accountId}`
+    return row
+  }
+  const before = await held()
+  expect(before).toEqual({ group_ids: [groupId], assignee: accountId, groups: 1, roles: ['MEMBER'] })
+  expect((await disable(who)).status).toBe(200)
+  expect(await held()).toEqual(before)
+  expect((await enable(who)).status).toBe(200)
+  expect(await held()).toEqual(before)
+  expect((await me((await signIn(who)).json.access_token)).json.role).toBe('ADMIN')
+})

@@ -22,6 +22,7 @@ const {
   inspectInvitation,
   getAccount,
   createContainer,
+  grantMembership,
   revokeToken,
 } = operations
 const patience = { timeout: 20_000 }
@@ -202,6 +203,28 @@ describe('an invitation is refused', () => {
       status: 422,
     })
     expect((await send({ role: 'ADMIN' })).account.role).toBe('ADMIN')
+  })
+
+  test('in a container, by who is no ADMIN there, or with a role above his own there', async () => {
+    const { accountId } = await plantAccount(house.test, owner.tenantId)
+    const { token } = await plantToken(
+      house.test,
+      { tenantId: owner.tenantId, accountId },
+      { scopes: ['workspace:read', 'workspace:admin'] },
+    )
+    await house.test.oracle`update membership set role = 'ADMIN' where account_id = ${accountId}`
+    const hub = await asOwner().call(createContainer, { body: { kind: 'HUB', name: 'Ours', is_private: true } })
+    const roleThere = (role: Role) =>
+      asOwner().call(grantMembership, { body: { account_id: accountId, container_id: hub.id, role } })
+    const send = (role: Role) =>
+      who.as(token).call(inviteAccount, {
+        body: { email: fresh(), deliver: 'TOKEN', role: null, memberships: [{ container_id: hub.id, role }] },
+      })
+    await roleThere('MEMBER')
+    await expect(send('VIEWER')).rejects.toMatchObject({ code: 'auth.role_required', params: { role: 'ADMIN' } })
+    await roleThere('ADMIN')
+    await expect(send('OWNER')).rejects.toMatchObject({ code: 'auth.role_required', params: { role: 'OWNER' } })
+    expect([...(await rolesOf((await send('ADMIN')).account.id))]).toEqual([{ container_id: hub.id, role: 'ADMIN' }])
   })
 
   test('to who is no ADMIN, or has no token for it', async () => {

@@ -80,6 +80,8 @@ describe('the own preferences', () => {
       [{ display_name: null }, '/display_name'],
       [{ client: deep }, '/client'],
       [{ client: { text: 'x'.repeat(16 * 1024) } }, '/client'],
+      [{ client: { text: '"'.repeat(9 * 1024) } }, '/client'],
+      [{ client: { ['€'.repeat(6 * 1024)]: 1 } }, '/client'],
       [{ client: [1] }, '/client'],
       [{ client: { a: [1, rawJSON('-87914156701391936')] } }, '/client/a/1'],
       [{ client: { a: {}, b: rawJSON('1e400') } }, '/client/b'],

@@ -155,6 +155,22 @@ describe('what brings them about', () => {
     await arrived(ada, 'password_reset_done')
   })
 
+  test('a password that makes way for another is told, in a session and at the sign-in', async () => {
+    const ada = await joinedWorkspace(house.test)
+    const [second, third] = ['another horse battery staple', 'a third horse battery staple']
+    const asAda = who.as(ada.session.access_token)
+    await asAda.call(operations.changePassword, { body: { current_password: password, new_password: second } })
+    await arrived(ada, 'password_changed')
+    const told = () =>
+      relay.takenBy(ada.email).filter(({ mail }) => mail.subject?.startsWith('Password changed')).length
+    expect(told()).toBe(1)
+    await house.test.oracle`
+      update account set start_password_until = now() + interval '1 day' where tenant_id = ${ada.tenantId} and email = ${ada.email}`
+    const body = { workspace: ada.slug, email: ada.email, password: second, new_password: third }
+    await who.as().call(operations.signInWithNewPassword, { body })
+    await expect.poll(told, { timeout: 10_000 }).toBe(2)
+  })
+
   test('a reset does not get past the second factor', async () => {
     const ada = await joinedWorkspace(house.test)
     const app = await enroll(who, ada)

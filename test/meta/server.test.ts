@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { quotaNames } from '../../src/core/contract/quotas.ts'
 import { productVersion } from '../../src/core/kernel/values/product.ts'
 import { type Board, openBoard } from '../containers/board.ts'
+import { testDaemon } from '../kit/daemon.ts'
 
 let board: Board
 beforeAll(async () => {
@@ -34,6 +35,18 @@ describe('the server', () => {
     expect((await ask()).json.capabilities.ai).toBe(true)
     await sql`delete from ai_model`
   })
+})
+
+test('a server for one workspace, with a relay and a lower limit of bodies, says so', async () => {
+  const relay = { host: '127.0.0.1', port: 1, tls: 'off', login: undefined } as const
+  const { mail } = board.daemon.config
+  const daemon = await testDaemon({ config: { mode: 'single', mail: { ...mail, relay }, bodyLimitBytes: 64 * 1024 } })
+  try {
+    const { json } = await daemon.call('GET', '/api/v1/meta/server')
+    expect(json).toMatchObject({ mode: 'single', capabilities: { mail: 'RELAY' }, limits: { body_bytes: 64 * 1024 } })
+  } finally {
+    await daemon.close()
+  }
 })
 
 describe('the workspace', () => {

@@ -363,7 +363,8 @@ describe('as decided', () => {
     ])
   })
 
-  test('what holds in a collection goes before what holds in its hub, and that before the rest', async () => {
+  /** An item in another collection of the same hub. */
+  async function beside() {
     const [row] = await sql()`select parent_id from container where id = ${desk.collectionId}`
     const hub = row?.['parent_id']
     const sibling = await desk.collection({ id: hub })
@@ -371,6 +372,29 @@ describe('as decided', () => {
       insert into bucket (tenant_id, id, container_id, name, name_fold, rank)
       values (${desk.tenantId}, gen_random_uuid(), ${sibling.id}, 'b', 'b', 'a0') returning id`
     const there = await desk.item({ container_id: sibling.id, bucket_id: bucket?.['id'], title: 'There' }, maker)
+    return { hub, there }
+  }
+
+  test('the same order decides what is shown in the application', async () => {
+    const { hub, there } = await beside()
+    await ask(
+      `PUT /accounts/${maker.accountId}/notification-preferences/COMMENTED/IN_APP`,
+      {
+        delivery: 'OFF',
+        overrides: [
+          { container_id: hub, delivery: 'IMMEDIATE' },
+          { container_id: desk.collectionId, delivery: 'OFF' },
+        ],
+      },
+      maker,
+    )
+    await say('Hello', other)
+    await say('Hello', other, there)
+    expect((await telling.shown(maker)).data.map(({ subject }) => subject)).toEqual([`/items/${there.id}`])
+  })
+
+  test('what holds in a collection goes before what holds in its hub, and that before the rest', async () => {
+    const { hub, there } = await beside()
     await prefer('COMMENTED', {
       delivery: 'OFF',
       overrides: [

@@ -171,6 +171,18 @@ describe('who is told', () => {
     await record('identity.second_factor.removed', other, { account_id: someone.accountId })
     expect(await telling.brief(someone)).toEqual(['SECURITY identity.second_factor.removed 1'])
   })
+
+  test('of the restriction of the own account, and of its end', async () => {
+    const someone = await person(desk.daemon, desk.tenantId, { role: 'VIEWER' })
+    await sql()`update account set created_at = now() - interval '1 day' where id = ${someone.accountId}`
+    for (const restricted of [true, false])
+      await ask(
+        `POST /accounts/${someone.accountId}:restrict`,
+        restricted ? { restricted, ground: 'CLAIMS' } : { restricted },
+        other,
+      )
+    expect(await telling.brief(someone)).toEqual(['SECURITY identity.account.unrestricted 2'])
+  })
 })
 
 /** Records an event as an account's act. */

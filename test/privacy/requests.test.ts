@@ -5,6 +5,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Person } from '../kit/people.ts'
+import { told } from '../notifications/telling-kit.ts'
 import { type PrivacyHouse, privacyHouse } from './privacy-kit.ts'
 
 let house: PrivacyHouse
@@ -122,9 +123,24 @@ describe('opening', () => {
     ).toEqual([422, 'request.invalid'])
   })
 
-  test('an erasure that is entered is mailed to the person, who may withdraw it', async () => {
+  test('an erasure that is entered is mailed and shown to the person, who may withdraw it', async () => {
+    await house.sql`update account set created_at = now() - interval '1 day' where id = ${who.accountId}`
     const made = await entered('ERASURE')
     expect(await mails(who.accountId)).toContain('privacy_entered')
+    await told(house.two.daemon)
+    const shown = () => house.sql`
+      select category, event_type, subject, mail_form from notification where account_id = ${who.accountId}`
+    // Where the daemon's own notifier has the turn, it tells.
+    await expect
+      .poll(async () => [...(await shown())])
+      .toEqual([
+        {
+          category: 'SECURITY',
+          event_type: 'privacy_entered',
+          subject: `/privacy/requests/${made.id}`,
+          mail_form: null,
+        },
+      ])
     expect((await house.patch(who, made.id, { state: 'WITHDRAWN' })).json).toMatchObject({ state: 'WITHDRAWN' })
   })
 })

@@ -183,6 +183,9 @@ describe('the brake', () => {
     const [owners] = await desk.sql`
       select count(*)::int as count from membership where tenant_id = ${desk.tenantId} and role = 'OWNER' and container_id is null`
     expect(mails.length).toBe(owners?.['count'])
+    const [shown] = await desk.sql`select told from notification_pending where event_type = 'retention_stopped'`
+    const to = mails.map(({ to: accountId }) => accountId as string)
+    expect(shown?.['told']).toEqual([{ category: 'ADMINISTRATION', accounts: to, has_own_mail: true }])
     await nextDay()
     await desk.night()
     expect(await left()).toBe(1001)

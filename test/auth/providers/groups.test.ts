@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Release, readRelease } from '../../../src/core/kernel/egress/guard.ts'
+import type { Preset } from '../../../src/core/kernel/egress/oidc-presets.ts'
 import { openParty, type Party } from '../../groups/party.ts'
 import { type OidcProvider, oidcProvider } from '../../kit/oidc-provider.ts'
 import { type Person, person } from '../../kit/people.ts'
@@ -149,6 +150,23 @@ describe('a bound group', () => {
     await party.daemon.db.sql`update identity_provider set issuer = 'https://gitlab.com' where id = ${providerId}`
     expect(await errorsOf(providerId)).toMatchObject([{ pointer: '/binding/provider_id', code: 'provider.public' }])
     await party.daemon.db.sql`update identity_provider set issuer = ${real.issuer} where id = ${providerId}`
+  })
+
+  test('follows a provider no more that has become everybody’s', async () => {
+    const group = await bound('once ours')
+    const who = stranger(['once ours'])
+    const me = await whoIs(party.daemon, await enter())
+    const presets = party.daemon.config.providerPresets as Preset[]
+    presets.push({ ...presets[0]!, isIssuer: new RegExp(`^${real.issuer}`), isPublic: /./ })
+    try {
+      says(who, [])
+      expect((await enter()).status).toBe(201)
+      expect(await groupsOf(me.id)).toEqual([group.id])
+    } finally {
+      presets.pop()
+    }
+    await enter()
+    expect(await groupsOf(me.id)).toEqual([])
   })
 
   test('follows nothing for an account in the operator register', async () => {

@@ -46,6 +46,10 @@ describe('the bound', () => {
     expect(most(standing(1_000, 1_100), 1_100)).toBe(inTimeMs)
   })
 
+  test('a second in which the machine stood still refuses none of 32 connections', () => {
+    expect(most(standing(500, 1_100), 2_100)).toBe(32)
+  })
+
   test('the first queue of a process may stand for a second: its connections are being made', () => {
     expect(most(standing(1_000, 900), 900)).toBe(full)
     const backlog = standing(1_000, 1_100)

@@ -52,6 +52,8 @@ export async function createGroup(ctx: Ctx, { body }: Received<typeof ops.create
 /** Refuses not_found, precondition.failed, request.invalid, group.name_taken; for a binding auth.role_required. */
 export async function updateGroup(ctx: Ctx, { groupId, body }: Received<typeof ops.updateGroup>): Promise<Group> {
   const { tenantId } = ctx.account
+  // A sign-in that follows a binding holds it, too.
+  if (body.binding !== undefined) await lockMemberships(ctx, tenantId)
   const now = await lockGroup(ctx, groupId)
   ctx.unchanged(now.version)
   const next = {

@@ -18,11 +18,11 @@
 import { z } from 'zod'
 import { moment } from '../../contract/vocabulary.ts'
 import { mailFolderOf } from '../../kernel/config/mail-settings.ts'
-import { insertNotices } from '../../kernel/outbox/notice.ts'
+import { insertNotices, type ToldGroup } from '../../kernel/outbox/notice.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
-import type { SystemActor } from '../../kernel/values/actor.ts'
+import { accountIdOf, type SystemActor } from '../../kernel/values/actor.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { dateNow } from '../../kernel/values/time.ts'
 import { isRestricted } from '../access/restriction.ts'
@@ -59,8 +59,8 @@ export const tellAdministrators = defineJob({
 })
 
 /**
- * Queues a mail to each OWNER of the workspace, of a kind that goes to administrators: what an OWNER alone decides. The workspace's
- * role is in force.
+ * Queues a mail to each OWNER of the workspace, of a kind that goes to administrators, and what they are shown in the application:
+ * what an OWNER alone decides. The workspace's role is in force.
  */
 export async function tellOwners(ctx: Ctx, mail: z.output<typeof notice>): Promise<void> {
   const { tenantId } = mail
@@ -69,22 +69,33 @@ export async function tellOwners(ctx: Ctx, mail: z.output<typeof notice>): Promi
     where m.tenant_id = ${tenantId} and m.container_id is null and m.role = 'OWNER' and a.state = 'ACTIVE' and a.email is not null
     order by a.id`
   for (const { account_id } of owners) await ctx.enqueue(sendMail, { ...mail, accountId: account_id })
+  if (owners.length === 0) return
+  const told = { category: 'ADMINISTRATION', accounts: owners.map(({ account_id }) => account_id) } as const
+  await show(ctx, mail, { told, subject: `/tenants/${tenantId}`, actorId: accountIdOf(ctx.actor) })
 }
 
-/** Each of these mails has its notification, which names the kind of the mail. */
-async function showAdministrators({ tx }: Ctx, { tenantId, noticeId, name }: z.output<typeof notice>): Promise<void> {
-  const [entry] = await tx<{ actor_account_id: string | null }[]>`
+/** The account that acted, by the trail's entry about the same event. */
+async function showAdministrators(ctx: Ctx, mail: z.output<typeof notice>): Promise<void> {
+  const { tenantId, noticeId } = mail
+  const [entry] = await ctx.tx<{ actor_account_id: string | null }[]>`
     select actor_account_id from audit_entry where tenant_id = ${tenantId} and id = ${noticeId}`
-  const told = { category: 'ADMINISTRATION', has_own_mail: true, administrators: true } as const
+  const told = { category: 'ADMINISTRATION', administrators: true } as const
+  await show(ctx, mail, { told, subject: `/tenants/${tenantId}`, actorId: entry?.actor_account_id ?? null })
+}
+
+/**
+ * A mail whose event notifies nobody has its notification by this, which names the kind of the mail. `actorId`: who is not told.
+ * The workspace's role is in force.
+ */
+export async function show(
+  { tx }: Ctx,
+  { tenantId, noticeId, name }: Pick<z.output<typeof notice>, 'tenantId' | 'noticeId' | 'name'>,
+  { told, subject, actorId }: { readonly told: ToldGroup; readonly subject: string; readonly actorId: string | null },
+): Promise<void> {
   const waiting = {
     ...{ tenant_id: tenantId, id: newId(), event_id: noticeId, event_type: name, at: dateNow().toISOString() },
-    ...{
-      actor_id: entry?.actor_account_id ?? null,
-      subject: `/tenants/${tenantId}`,
-      item_id: null,
-      container_id: null,
-    },
-    ...{ text: null, told: [told] },
+    ...{ actor_id: actorId, subject, item_id: null, container_id: null, text: null },
+    told: [{ ...told, has_own_mail: true as const }],
   }
   await tx`${insertNotices(tx, [waiting])}`
 }

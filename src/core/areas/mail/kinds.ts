@@ -97,7 +97,7 @@ const mailKinds = {
   },
   address_changed: {
     to: 'account',
-    when: 'an address of the account was added, removed or made the primary one; the removed one is told, too',
+    when: 'an address of the account was added, confirmed, removed or made the primary one; the removed one is told, too',
     texts: address.changed,
     warns: true,
   },
@@ -110,6 +110,12 @@ const mailKinds = {
     to: 'account',
     when: 'a new password was set with the link of such a mail',
     texts: passwordReset.done,
+    warns: true,
+  },
+  password_changed: {
+    to: 'account',
+    when: 'the password was changed with the old one: in a session, or where it had expired or was a start password',
+    texts: passwordReset.changed,
     warns: true,
   },
   second_factor_on: {

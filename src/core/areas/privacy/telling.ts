@@ -1,6 +1,10 @@
-/** Mails about requests: to whoever it is about, and to the administrators. Ids and moments alone. Spec: Keeping, 2. */
+/**
+ * Mails about requests: to whoever it is about, and to the administrators; each with its notification. Ids and moments alone.
+ * Spec: Keeping, 2; people 3, SECURITY.
+ */
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { tellAccount, tellAdministrators } from '../mail/jobs.ts'
+import { accountIdOf } from '../../kernel/values/actor.ts'
+import { show, tellAccount, tellAdministrators } from '../mail/jobs.ts'
 import type { MailName } from '../mail/kinds.ts'
 
 export interface Told {
@@ -24,6 +28,9 @@ export async function tellSubject(
     params: { mail: name },
   })
   await tellAccount(ctx, { tenantId, accountId, noticeId, name, at })
+  const told = { category: 'SECURITY', accounts: [accountId] } as const
+  const subject = `/privacy/requests/${requestId}`
+  await show(ctx, { tenantId, noticeId, name }, { told, subject, actorId: accountIdOf(ctx.actor) })
 }
 
 export async function tellHandlers(ctx: Ctx, name: MailName, { tenantId, requestId, at }: Told): Promise<void> {

@@ -26,11 +26,13 @@ export const consentEvents = defineEvents({
     ...ofAccount,
     data: z.object({ id: uuid, ground: z.enum(restrictionGrounds).describe('why') }),
     example: { id: exampleId(3), ground: 'ACCURACY' },
+    notifies: { tells: [{ category: 'SECURITY', whom: ['id'] }] },
   },
   'identity.account.unrestricted': {
     when: 'the restriction of an account ended',
     ...ofAccount,
     data: z.object({ id: uuid }),
     example: { id: exampleId(3) },
+    notifies: { tells: [{ category: 'SECURITY', whom: ['id'], hasOwnMail: true }] },
   },
 })

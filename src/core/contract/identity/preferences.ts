@@ -7,13 +7,16 @@ import { text, uuid, version } from '../vocabulary.ts'
 const longestClient = 16 * 1024
 const deepestClient = 5
 
-/** About how many bytes a value has as JSON, and how deep it is. */
+const encoder = new TextEncoder()
+const bytesOf = (text: string): number => encoder.encode(JSON.stringify(text)).length
+
+/** How many bytes a value has as JSON, with a comma for each member, and how deep it is. */
 function measured(value: unknown): { readonly bytes: number; readonly depth: number } {
-  if (typeof value === 'string') return { bytes: new TextEncoder().encode(value).length + 2, depth: 0 }
+  if (typeof value === 'string') return { bytes: bytesOf(value), depth: 0 }
   if (typeof value !== 'object' || value === null) return { bytes: String(value).length, depth: 0 }
   const parts = Object.entries(value).map(([name, one]) => {
     const part = measured(one)
-    return { ...part, bytes: part.bytes + (Array.isArray(value) ? 1 : name.length + 4) }
+    return { ...part, bytes: part.bytes + (Array.isArray(value) ? 1 : bytesOf(name) + 2) }
   })
   return {
     bytes: 2 + parts.reduce((sum, { bytes }) => sum + bytes, 0),

@@ -50,6 +50,8 @@ const boundedMs = 1_000
 const windowMs = 100
 /** The pace follows a change within so long. */
 const settleMs = 1_000
+/** The most that one window weighs: in a second in which the machine stood still nothing is lent, and its callers are few as before. */
+const mostWeight = 0.5
 
 /** What is known of a lane. */
 export interface Asker {
@@ -148,8 +150,9 @@ export class Backlog {
   private measure(now: number): void {
     const elapsed = now - this.windowSince
     if (this.standingSince === undefined || elapsed < windowMs) return
+    const most = this.measuredMs === 0 ? 1 : mostWeight
     this.measuredMs += elapsed
-    this.pace += (this.lent / elapsed - this.pace) * Math.min(1, elapsed / Math.min(this.measuredMs, settleMs))
+    this.pace += (this.lent / elapsed - this.pace) * Math.min(most, elapsed / Math.min(this.measuredMs, settleMs))
     this.windowSince = now
     this.lent = 0
   }

@@ -150,8 +150,7 @@ export async function confirmBy(ctx: Ctx, holder: Holder, by: 'PROVIDER' | 'RESE
   const [row] = await ctx.tx<{ id: string }[]>`
     select id from account_address where tenant_id = ${holder.tenantId} and account_id = ${holder.accountId} and is_primary`
   if (!row) throw new Error('an address that was confirmed is gone')
-  const data = { id: holder.accountId, address_id: row.id }
-  await ctx.record('identity.account.address_confirmed', data, { address_id: row.id, by })
+  await tell(ctx, holder, 'identity.account.address_confirmed', row.id, { by })
 }
 
 /** The words by which the account is found are those of its addresses, too. */

@@ -6,6 +6,8 @@ import type { Problem } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { type Actor, isAccount } from '../../../kernel/values/actor.ts'
+import { dateNow } from '../../../kernel/values/time.ts'
+import { tellAccount } from '../../mail/jobs.ts'
 import { endOtherSessions, voidProofs } from '../sign-in/session.ts'
 import { proveOwnPassword, refusalOf, type Verdict } from '../step-up.ts'
 import { hasherFor } from './hashing-lane.ts'
@@ -50,8 +52,17 @@ export async function changePassword(
 
   await writePassword(ctx, tenantId, accountId, newHash)
   await endProofs(ctx, { tenantId, accountId, except: sessionId, because: 'password_changed' })
-  await ctx.record('identity.account.password_changed', { id: accountId })
+  await tellPasswordChanged(ctx, { tenantId, accountId })
   return undefined
+}
+
+/** Records that the old password made way for another one, and mails it: whoever knew the old one may not have been its owner. */
+export async function tellPasswordChanged(
+  ctx: Ctx,
+  { tenantId, accountId }: { readonly tenantId: string; readonly accountId: string },
+): Promise<void> {
+  const noticeId = await ctx.record('identity.account.password_changed', { id: accountId })
+  await tellAccount(ctx, { tenantId, accountId, noticeId, name: 'password_changed', at: dateNow().toISOString() })
 }
 
 /** Ends what was proven with the old password: every session but one, and every unspent step-up. */

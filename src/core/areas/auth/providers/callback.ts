@@ -71,13 +71,13 @@ export async function finishOidc(
       // Locked until the commit: after a withdrawal is answered, nobody signs in through the provider any more.
       const provider = await holdProviderInForce(ctx, tenantId, flow.provider_id)
       if (!provider) refuse('auth.sign_in_failed')
-      if (claims) await lockWhereBound(ctx, tenantId, provider)
+      const follows = claims !== undefined && (await lockWhereBound(ctx, tenantId, provider))
       const arrival = claims && { tenantId, provider, claims, invitationId: flow.invitation_id }
       const admission = arrival ? await admit(ctx, arrival) : await admitProved(ctx, tenantId, flow.proved_account_id)
       if (admission.is === 'turned away') return turnAway(ctx, provider, arrival, admission)
       const { accountId } = admission
       // What the provider says of the account's groups holds also where the account may not sign in then.
-      if (arrival) await followGroups(ctx, arrival, accountId)
+      if (arrival && follows) await followGroups(ctx, arrival, accountId)
       if (!(await holdsRole(ctx, tenantId, accountId))) return turnAway(ctx, provider, arrival, { reason: 'no_role' })
       await ctx.asInstallation(() => refuseWhileGated(ctx.tx, accountId))
       const refusal = await refusalOfFactor(ctx, { tenantId, accountId }, body, 'SECOND_FACTOR')

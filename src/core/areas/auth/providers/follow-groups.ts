@@ -8,6 +8,7 @@
  */
 import { mostGroupsOfAnAccount, mostMembers } from '../../../contract/groups/operations.ts'
 import type { Claims } from '../../../kernel/egress/oidc.ts'
+import { isPublicProvider } from '../../../kernel/egress/oidc-presets.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { joinGroup, leaveGroups } from '../../access/group-rows.ts'
 import { lockMemberships } from '../../access/held-role.ts'
@@ -24,15 +25,19 @@ export function groupsIn({ groups }: Claims): ReadonlySet<string> | undefined {
   return groups.every((one) => typeof one === 'string') ? new Set(groups as string[]) : undefined
 }
 
-/** Takes the memberships' lock where a sign-in through the provider may change groups. */
+/**
+ * Takes the memberships' lock where a sign-in through the provider may change groups; answers whether groups follow it. Nobody's
+ * groups follow a provider where anybody can have an account: one may have become such after the binding was made.
+ */
 export async function lockWhereBound(
   ctx: Ctx,
   tenantId: string,
-  { id, newcomer_group_id }: Pick<ProviderRow, 'id' | 'newcomer_group_id'>,
-): Promise<void> {
+  provider: Pick<ProviderRow, 'id' | 'newcomer_group_id' | 'issuer' | 'allowed_directories'>,
+): Promise<boolean> {
   const [bound] = await ctx.tx`
-    select 1 from account_group where tenant_id = ${tenantId} and binding_provider_id = ${id} limit 1`
-  if (bound || newcomer_group_id !== null) await lockMemberships(ctx, tenantId)
+    select 1 from account_group where tenant_id = ${tenantId} and binding_provider_id = ${provider.id} limit 1`
+  if (bound || provider.newcomer_group_id !== null) await lockMemberships(ctx, tenantId)
+  return bound !== undefined && !isPublicProvider(ctx.config.providerPresets, provider)
 }
 
 interface BoundRow {

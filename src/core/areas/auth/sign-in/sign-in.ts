@@ -23,7 +23,7 @@ import { together } from '../../../kernel/transaction/together.ts'
 import { type Actor, anyone } from '../../../kernel/values/actor.ts'
 import { holdsRole } from '../../access/held-role.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { endProofs, ownNames } from '../password/change-password.ts'
+import { endProofs, ownNames, tellPasswordChanged } from '../password/change-password.ts'
 import { hasherFor } from '../password/hashing-lane.ts'
 import { hashNewPassword, writePassword } from '../password/new-password.ts'
 import { isPassword } from '../password/password.ts'
@@ -242,7 +242,7 @@ export async function signInWithNewPassword(
   return enter(ctx, verdict, body, async (bounds) => {
     await writePassword(ctx, tenantId, accountId, newHash)
     await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
-    await ctx.record('identity.account.password_changed', { id: accountId })
+    await tellPasswordChanged(ctx, { tenantId, accountId })
     if (verdict.needsNewPassword === 'START') await activate(ctx, tenantId, accountId)
     return startSession(ctx, tenantId, accountId, { way: 'PASSWORD' }, bounds)
   })

@@ -175,73 +175,73 @@ export const changed: InEveryLanguage = {
   en: {
     subject: 'Addresses changed: {workspace}',
     says: [
-      'The addresses of your account in {workspace} changed ({moment}): one was added, removed, or made the one that mail goes to.',
+      'The addresses of your account in {workspace} changed ({moment}): one was added, confirmed, removed, or made the one that mail goes to.',
     ],
   },
   de: {
     subject: 'Adressen geändert: {workspace}',
     says: [
-      'Die Adressen Ihres Kontos bei {workspace} haben sich geändert ({moment}): Eine kam hinzu, wurde entfernt, oder bekommt nun die Post.',
+      'Die Adressen Ihres Kontos bei {workspace} haben sich geändert ({moment}): Eine kam hinzu, wurde bestätigt oder entfernt, oder bekommt nun die Post.',
     ],
   },
   fr: {
     subject: 'Adresses modifiées : {workspace}',
     says: [
-      'Les adresses de votre compte dans {workspace} ont changé ({moment}) : l’une a été ajoutée, retirée, ou reçoit désormais les messages.',
+      'Les adresses de votre compte dans {workspace} ont changé ({moment}) : l’une a été ajoutée, confirmée, retirée, ou reçoit désormais les messages.',
     ],
   },
   es: {
     subject: 'Direcciones modificadas: {workspace}',
     says: [
-      'Las direcciones de su cuenta en {workspace} han cambiado ({moment}): se ha añadido o quitado una, o una recibe ahora los mensajes.',
+      'Las direcciones de su cuenta en {workspace} han cambiado ({moment}): se ha añadido, confirmado o quitado una, o una recibe ahora los mensajes.',
     ],
   },
   it: {
     subject: 'Indirizzi modificati: {workspace}',
     says: [
-      'Gli indirizzi del vostro account in {workspace} sono cambiati ({moment}): uno è stato aggiunto, rimosso, o riceve ora i messaggi.',
+      'Gli indirizzi del vostro account in {workspace} sono cambiati ({moment}): uno è stato aggiunto, confermato, rimosso, o riceve ora i messaggi.',
     ],
   },
   nl: {
     subject: 'Adressen gewijzigd: {workspace}',
     says: [
-      'De adressen van uw account bij {workspace} zijn gewijzigd ({moment}): er is er een toegevoegd of verwijderd, of een ander krijgt nu de mail.',
+      'De adressen van uw account bij {workspace} zijn gewijzigd ({moment}): er is er een toegevoegd, bevestigd of verwijderd, of een ander krijgt nu de mail.',
     ],
   },
   pt: {
     subject: 'Endereços alterados: {workspace}',
     says: [
-      'Os endereços da sua conta em {workspace} mudaram ({moment}): um foi adicionado, removido, ou recebe agora as mensagens.',
+      'Os endereços da sua conta em {workspace} mudaram ({moment}): um foi adicionado, confirmado, removido, ou recebe agora as mensagens.',
     ],
   },
   pl: {
     subject: 'Zmiana adresów: {workspace}',
     says: [
-      'Adresy Państwa konta w {workspace} uległy zmianie ({moment}): jeden dodano, usunięto lub wybrano jako adres poczty.',
+      'Adresy Państwa konta w {workspace} uległy zmianie ({moment}): jeden dodano, potwierdzono, usunięto lub wybrano jako adres poczty.',
     ],
   },
   sv: {
     subject: 'Adresser ändrade: {workspace}',
     says: [
-      'Adresserna för ditt konto i {workspace} ändrades ({moment}): en lades till, togs bort eller får nu posten.',
+      'Adresserna för ditt konto i {workspace} ändrades ({moment}): en lades till, bekräftades, togs bort eller får nu posten.',
     ],
   },
   da: {
     subject: 'Adresser ændret: {workspace}',
     says: [
-      'Adresserne på din konto i {workspace} blev ændret ({moment}): en blev tilføjet, fjernet eller får nu posten.',
+      'Adresserne på din konto i {workspace} blev ændret ({moment}): en blev tilføjet, bekræftet, fjernet eller får nu posten.',
     ],
   },
   cs: {
     subject: 'Změna adres: {workspace}',
     says: [
-      'Adresy vašeho účtu v {workspace} se změnily ({moment}): některá přibyla, byla odebrána, nebo na ni nyní chodí pošta.',
+      'Adresy vašeho účtu v {workspace} se změnily ({moment}): některá přibyla, byla potvrzena či odebrána, nebo na ni nyní chodí pošta.',
     ],
   },
   ja: {
     subject: 'アドレスが変更されました: {workspace}',
     says: [
-      '{workspace} のあなたのアカウントのアドレスが変更されました({moment})。追加、削除、または送信先の変更です。',
+      '{workspace} のあなたのアカウントのアドレスが変更されました({moment})。追加、確認、削除、または送信先の変更です。',
     ],
   },
 }

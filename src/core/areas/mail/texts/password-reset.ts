@@ -1,4 +1,4 @@
-/** Mails about a forgotten password: the link for a new password, and the notice that it was set. */
+/** Mails about a password: the link for a new one, and the notices that it was set, or changed. */
 import type { InEveryLanguage } from './language.ts'
 
 export const asked: InEveryLanguage = {
@@ -171,6 +171,81 @@ export const done: InEveryLanguage = {
     subject: '新しいパスワードが設定されました: {workspace}',
     says: [
       'メールのリンクにより、{workspace} のアカウントに新しいパスワードが設定されました({moment})。すべてのセッションは終了しました。',
+    ],
+  },
+}
+
+export const changed: InEveryLanguage = {
+  en: {
+    subject: 'Password changed: {workspace}',
+    says: [
+      'The password of your account in {workspace} was changed with the old one ({moment}). All other sessions have ended.',
+    ],
+  },
+  de: {
+    subject: 'Passwort geändert: {workspace}',
+    says: [
+      'Das Passwort Ihres Kontos bei {workspace} wurde mit dem alten geändert ({moment}). Alle anderen Sitzungen sind beendet.',
+    ],
+  },
+  fr: {
+    subject: 'Mot de passe modifié : {workspace}',
+    says: [
+      'Le mot de passe de votre compte dans {workspace} a été modifié avec l’ancien ({moment}). Toutes les autres sessions sont terminées.',
+    ],
+  },
+  es: {
+    subject: 'Contraseña cambiada: {workspace}',
+    says: [
+      'La contraseña de su cuenta en {workspace} se ha cambiado con la anterior ({moment}). Todas las demás sesiones han terminado.',
+    ],
+  },
+  it: {
+    subject: 'Password modificata: {workspace}',
+    says: [
+      'La password del vostro account in {workspace} è stata modificata con quella precedente ({moment}). Tutte le altre sessioni sono terminate.',
+    ],
+  },
+  nl: {
+    subject: 'Wachtwoord gewijzigd: {workspace}',
+    says: [
+      'Het wachtwoord van uw account bij {workspace} is met het oude gewijzigd ({moment}). Alle andere sessies zijn beëindigd.',
+    ],
+  },
+  pt: {
+    subject: 'Senha alterada: {workspace}',
+    says: [
+      'A senha da sua conta em {workspace} foi alterada com a anterior ({moment}). Todas as outras sessões terminaram.',
+    ],
+  },
+  pl: {
+    subject: 'Zmieniono hasło: {workspace}',
+    says: [
+      'Hasło do konta w {workspace} zmieniono za pomocą poprzedniego ({moment}). Wszystkie inne sesje zostały zakończone.',
+    ],
+  },
+  sv: {
+    subject: 'Lösenordet har ändrats: {workspace}',
+    says: [
+      'Lösenordet för ditt konto i {workspace} ändrades med det gamla ({moment}). Alla andra sessioner har avslutats.',
+    ],
+  },
+  da: {
+    subject: 'Adgangskoden er ændret: {workspace}',
+    says: [
+      'Adgangskoden til din konto i {workspace} blev ændret med den gamle ({moment}). Alle andre sessioner er afsluttet.',
+    ],
+  },
+  cs: {
+    subject: 'Heslo bylo změněno: {workspace}',
+    says: [
+      'Heslo vašeho účtu v {workspace} bylo změněno pomocí starého ({moment}). Všechny ostatní relace byly ukončeny.',
+    ],
+  },
+  ja: {
+    subject: 'パスワードが変更されました: {workspace}',
+    says: [
+      '{workspace} のアカウントのパスワードが、以前のパスワードを使って変更されました（{moment}）。ほかのセッションはすべて終了しました。',
     ],
   },
 }
