@@ -14,7 +14,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testDatabase } from '../kit/database.ts'
-import { emitLabel, layEventHub, pullAll, pulledType, pullPage, system, writeLabels } from '../kit/events.ts'
+import {
+  keepWriting,
+  layEventHub,
+  pullAll,
+  pulledType,
+  pullPage,
+  storedLabels,
+  system,
+  writeLabels,
+} from '../kit/events.ts'
 import { person, workspace } from '../kit/people.ts'
 import { polledPages } from '../kit/poller.ts'
 import { type TwoWays, twoWays } from '../kit/two-ways.ts'
@@ -80,30 +89,6 @@ function pollerOf(tenantId: string, token: string, number: number): Poller {
   }
 }
 
-/** Writes until enough is committed; answers what was, and only that. Every tenth transaction rolls back, every twentieth commits late. */
-async function write(tenantId: string, writer: number, enough: () => boolean, tell: (count: number) => void) {
-  const committed: string[] = []
-  for (let turn = writer; !enough(); turn += 1) {
-    const names = Array.from({ length: 1 + (turn % 5) }, (_, n) => `${writer}/${turn}/${n}`)
-    const work = ways.installation.transaction(system, { tenantId }, async (ctx) => {
-      for (const name of names) await emitLabel(ctx, name)
-      if (turn % 20 === 7) await pause(10 + (turn % 90))
-      if (turn % 10 === 3) throw new Error('rolled back')
-    })
-    const done = await work.then(
-      () => true,
-      (error: Error) => {
-        if (error.message !== 'rolled back') throw error
-        return false
-      },
-    )
-    if (!done) continue
-    committed.push(...names)
-    tell(names.length)
-  }
-  return committed
-}
-
 /** Transactions of another database, each as long as some polls, and one of this database, until it is told to stop. */
 async function openElsewhere(isOver: () => boolean): Promise<void> {
   const other = await testDatabase()
@@ -158,7 +143,7 @@ test(`${events} events, ${writers} writers, ${pollers} pollers killed ${kills} t
   const written = await Promise.all(
     Array.from({ length: writers }, async (_, writer) => {
       const tenantId = idOf(writer)
-      return { tenantId, names: await write(tenantId, writer, isEnough, tell) }
+      return { tenantId, names: await keepWriting(ways.installation, tenantId, writer, isEnough, tell) }
     }),
   )
   await tormented
@@ -175,8 +160,7 @@ test(`${events} events, ${writers} writers, ${pollers} pollers killed ${kills} t
 
   expect(all.map((poller) => poller.complaint()).join('')).toBe('')
   for (const { tenantId, poller } of polling) {
-    const rows = await ways.sql<{ name: string }[]>`
-      select body::jsonb -> 'data' ->> 'name' as name from outbox_event where tenant_id = ${tenantId} and type = ${pulledType} order by tx, seq`
+    const rows = await storedLabels(ways.sql, tenantId)
     const names = poller.names()
     expect({ events: names.length, different: new Set(names).size }).toEqual({
       events: rows.length,

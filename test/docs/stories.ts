@@ -54,5 +54,15 @@ export const others: readonly Story[] = [
       { block: 'OTEL_EXPORTER_OTLP_ENDPOINT', elsewhere: 'test/daemon/tracing.test.ts' },
     ],
   },
+  {
+    page: 'docs/runbooks/moving.md',
+    steps: [
+      { block: 'date -u +%FT%TZ', elsewhere: 'test/campaigns/pull-restored.test.ts' },
+      { block: 'psql -v ON_ERROR_STOP=1', elsewhere: 'test/campaigns/pull-restored.test.ts' },
+      { block: 'svc db status', elsewhere: 'test/campaigns/pull-restored.test.ts' },
+      { block: 'svc recovery begin', elsewhere: 'test/campaigns/pull-restored.test.ts' },
+      { block: 'svc recovery admit', elsewhere: 'test/campaigns/pull-restored.test.ts' },
+    ],
+  },
   recovery,
 ]

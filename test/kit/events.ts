@@ -1,5 +1,6 @@
 /** Events for tests: workspaces with an account that may pull, thousands of events, and the way to pull them. */
 import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { performForAnswer } from '../../src/core/app/perform.ts'
 import { operations } from '../../src/core/contract/operations.ts'
@@ -48,14 +49,62 @@ export const writeLabels = (installation: Installation, tenantId: string, ...nam
     for (const name of names) await emitLabel(ctx, name)
   })
 
+/**
+ * Writes until it is enough; answers the names of the events that were committed, and only those. Every tenth transaction
+ * rolls back, every twentieth commits late. It goes on once `tell` has been told.
+ */
+export async function keepWriting(
+  installation: Installation,
+  tenantId: string,
+  writer: number,
+  isEnough: () => boolean,
+  tell: (count: number) => void | Promise<void>,
+): Promise<string[]> {
+  const committed: string[] = []
+  for (let turn = writer; !isEnough(); turn += 1) {
+    const names = Array.from({ length: 1 + (turn % 5) }, (_, n) => `${writer}/${turn}/${n}`)
+    const work = installation.transaction(system, { tenantId }, async (ctx) => {
+      for (const name of names) await emitLabel(ctx, name)
+      if (turn % 20 === 7) await pause(10 + (turn % 90))
+      if (turn % 10 === 3) throw new Error('rolled back')
+    })
+    const done = await work.then(
+      () => true,
+      (error: Error) => {
+        if (error.message !== 'rolled back') throw error
+        return false
+      },
+    )
+    if (!done) continue
+    committed.push(...names)
+    await tell(names.length)
+  }
+  return committed
+}
+
 /** One page, as the daemon answers it. */
 export const pullPage = (
   installation: Installation,
   tenantId: string,
   sent: { since?: string; limit?: number; eventType?: string } = {},
+  actor: Actor = adminOf(tenantId),
 ) => {
   const { eventType = pulledType, ...query } = sent
-  return performForAnswer(installation, operations.pullEvents, adminOf(tenantId), { eventType, ...query })
+  return performForAnswer(installation, operations.pullEvents, actor, { eventType, ...query })
+}
+
+export interface StoredLabel {
+  /** Its place in the order of the workspace. */
+  readonly number: bigint
+  readonly name: string
+}
+
+/** What the database has of these events, in the order of the workspace's counter. */
+export async function storedLabels(sql: Sql, tenantId: string): Promise<StoredLabel[]> {
+  const rows = await sql<{ number: string; name: string }[]>`
+    select seq::text as number, body::jsonb -> 'data' ->> 'name' as name from outbox_event
+    where tenant_id = ${tenantId} and type = ${pulledType} order by tx, seq`
+  return rows.map(({ number, name }) => ({ number: BigInt(number), name }))
 }
 
 export type Pulled = Awaited<ReturnType<typeof pullPage>>

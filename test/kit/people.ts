@@ -6,6 +6,12 @@ import type { Role, Scope } from '../../src/core/contract/vocabulary.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
 import type { TestDaemon } from './daemon.ts'
+import type { TestDatabase } from './database.ts'
+
+/** Whatever has a superuser's client of the installation's database: a daemon of a test, for one. */
+interface Located {
+  readonly db: Pick<TestDatabase, 'sql'>
+}
 
 export interface Person {
   readonly tenantId: string
@@ -61,7 +67,7 @@ export async function setUp(daemon: TestDaemon, slug = 'home'): Promise<Home> {
 
 /** A workspace without accounts. */
 export async function workspace(
-  { db: { sql } }: Pick<TestDaemon, 'db'>,
+  { db: { sql } }: Located,
   slug: string,
   state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION' = 'ACTIVE',
 ): Promise<string> {
@@ -73,11 +79,7 @@ export async function workspace(
 }
 
 /** An account of the workspace with one token, as it is after signing in or minting. */
-export async function person(
-  { db: { sql } }: Pick<TestDaemon, 'db'>,
-  tenantId: string,
-  given: Credential = {},
-): Promise<Person> {
+export async function person({ db: { sql } }: Located, tenantId: string, given: Credential = {}): Promise<Person> {
   const {
     role = 'OWNER',
     scopes = everyScope,

@@ -71,7 +71,7 @@ export const triggerOperations = defineOperations('webhooks', {
       'an unknown event type is not_found',
       'a cursor is good for any `limit`',
       '`since=now` answers an empty page and where to go on from, for whoever wants only what is to come',
-      'an event is answered once no transaction is open that could still write one before it: after milliseconds, or as long as the longest change under way in the database',
+      'an event is answered as soon as its change is committed, whatever else is under way in the database',
       'a token that may only read is enough, of an account with the role ADMIN',
     ],
   },
