@@ -16,7 +16,7 @@ import {
   seal,
   unseal,
 } from '../../../src/core/kernel/sealing/sealing.ts'
-import { readCursor, writeCursor } from '../../../src/core/kernel/transaction/cursor.ts'
+import { pageCursor, readCursor, writeCursor } from '../../../src/core/kernel/transaction/cursor.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-sealing-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -154,6 +154,21 @@ describe('a cursor', () => {
     expect(read(older)).toMatchObject({ code: 'gone', status: 410 })
     expect(read(older, { ...bound, scope: randomUUID() })).toEqual(invalid)
     expect(read(`${older.slice(0, -2)}AA`)).toEqual(invalid)
+  })
+
+  test('of a page is written again as it was, and never for another place; without a page no two are the same', () => {
+    const page = (position: string, at: Parameters<typeof pageCursor>[1] = bound, epoch = 'epoch') =>
+      pageCursor(keyring, at, epoch, [position])
+    const first = page('a')
+    expect(page('a')).toBe(first)
+    for (const at of [{ operation: 'listJournal' }, { scope: randomUUID() }, { filters: {} }]) {
+      const elsewhere = page('a', { ...bound, ...at })
+      expect([elsewhere === first, read(elsewhere, { ...bound, ...at })]).toEqual([false, ['a']])
+    }
+    expect([read(page('b')), page('a', bound, 'older') === first]).toEqual([['b'], false])
+    for (let n = 0; n < 600; n += 1) page(String(n))
+    expect(read(page('a'))).toEqual(['a'])
+    expect(writeCursor(keyring, bound, 'epoch', ['a'])).not.toBe(writeCursor(keyring, bound, 'epoch', ['a']))
   })
 
   test('is URL-safe and short', () => {

@@ -16,9 +16,9 @@ type Writer = Pick<Tx, 'part'>
 export const isRestricted = (tx: Writer): Part => tx.part`exists (
   select from account_restriction r where r.tenant_id = a.tenant_id and r.account_id = a.id)`
 
-/** The same, unless it is the caller's own account. `asked`: where the statement has asked already. */
-export const isRestrictedFor = ({ tx, actor }: Pick<Ctx, 'tx' | 'actor'>, asked = isRestricted(tx)): Part =>
-  tx.part`(a.id is distinct from ${accountIdOf(actor)}::uuid and ${asked})`
+/** The same, unless it is the caller's own account. */
+export const isRestrictedFor = ({ tx, actor }: Pick<Ctx, 'tx' | 'actor'>): Part =>
+  tx.part`(a.id is distinct from ${accountIdOf(actor)}::uuid and ${isRestricted(tx)})`
 
 /** Whether the account is restricted because its data are kept for legal claims: then nothing erases it. */
 export async function isKeptForClaims({ tx }: Pick<Ctx, 'tx'>, tenantId: string, accountId: string): Promise<boolean> {

@@ -36,7 +36,7 @@ import { type AccountActor, type Actor, accountIdOf, isAccount, scopeOf, viaOf }
 import { etagOf, isMatched } from '../values/etag.ts'
 import { newId } from '../values/id.ts'
 import { dateNow } from '../values/time.ts'
-import { readCursor, writeCursor } from './cursor.ts'
+import { pageCursor, readCursor, writeCursor } from './cursor.ts'
 import type { Identity } from './installation-identity.ts'
 import type { Obligations } from './obligations.ts'
 
@@ -117,6 +117,8 @@ export interface Ctx {
     /** The position of this list's cursor. Refuses cursor.invalid, gone. */
     read(operation: string, filters: Readonly<Record<string, unknown>>, cursor: string): string[]
     write(operation: string, filters: Readonly<Record<string, unknown>>, position: readonly string[]): string
+    /** The same, behind the last row of a page. */
+    ofPage(operation: string, filters: Readonly<Record<string, unknown>>, position: readonly string[]): string
   }
 }
 
@@ -303,6 +305,8 @@ class TransactionContext implements Ctx {
         readCursor(keyring, { operation, scope: scopeOf(actor), filters }, identity.epoch, cursor),
       write: (operation, filters, position) =>
         writeCursor(keyring, { operation, scope: scopeOf(actor), filters }, identity.epoch, position),
+      ofPage: (operation, filters, position) =>
+        pageCursor(keyring, { operation, scope: scopeOf(actor), filters }, identity.epoch, position),
     }
   }
 

@@ -25,6 +25,27 @@ export interface CursorScope {
   readonly filters: Readonly<Record<string, unknown>>
 }
 
+/** Cursors of pages that were written lately, by their keyring and all that they say. */
+const written = new WeakMap<Keyring, Map<string, string>>()
+const remembered = 500
+
+/**
+ * The cursor behind a page's last row. One that was written lately is written again, and not sealed anew: a front end polls its
+ * lists. The same text twice says no more than the row beside it. A cursor without such a row, as of a pull, is never the same:
+ * it would tell that nothing happened.
+ */
+export function pageCursor(keyring: Keyring, bound: CursorScope, epoch: string, position: readonly string[]): string {
+  const lately = written.get(keyring) ?? new Map<string, string>()
+  const { operation, scope, filters } = bound
+  const place = JSON.stringify([keyring.current, epoch, operation, scope, filters, position])
+  const known = lately.get(place)
+  if (known !== undefined) return known
+  if (lately.size >= remembered) lately.clear()
+  const cursor = writeCursor(keyring, bound, epoch, position)
+  written.set(keyring, lately.set(place, cursor))
+  return cursor
+}
+
 export function writeCursor(keyring: Keyring, bound: CursorScope, epoch: string, position: readonly string[]): string {
   const id = Buffer.from(keyring.current, 'latin1')
   const sealed = encrypt(
@@ -37,8 +58,8 @@ export function writeCursor(keyring: Keyring, bound: CursorScope, epoch: string,
 
 /** The position, as texts. Refuses gone for a cursor of another epoch, cursor.invalid for anything else. */
 export function readCursor(keyring: Keyring, bound: CursorScope, epoch: string, cursor: string): string[] {
-  const [written, ...position] = openCursor(keyring, bound, cursor)
-  if (written !== epoch) throw new Problem('gone')
+  const [since, ...position] = openCursor(keyring, bound, cursor)
+  if (since !== epoch) throw new Problem('gone')
   return position
 }
 

@@ -59,7 +59,7 @@ export function pageOfRows<Row extends object>(
   const last = data.at(-1)
   const isFollowed = rows.length > data.length || (last as Followed | undefined)?.is_followed === true
   const next_cursor =
-    isFollowed && last ? ctx.cursor.write(list.operation, list.filters ?? {}, [...placeOf(last)]) : null
+    isFollowed && last ? ctx.cursor.ofPage(list.operation, list.filters ?? {}, [...placeOf(last)]) : null
   return { data, next_cursor }
 }
 

@@ -11,39 +11,40 @@ import { momentInJson } from '../../../kernel/database/json-moment.ts'
 import { ownHolders } from '../../../kernel/database/role-holders.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { isAccount } from '../../../kernel/values/actor.ts'
+import { accountIdOf, isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
 import { addressesOf } from '../../access/addresses.ts'
-import { isRestricted, isRestrictedFor } from '../../access/restriction.ts'
+import { isRestricted } from '../../access/restriction.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
 /** As many open items are counted. */
 const countedItems = 1000
 
 /**
- * The accounts `a` for `accountColumns`, which also read `x`. Most columns depend on whether an account is restricted, so it is
- * asked once: `offset 0` keeps PostgreSQL from asking in each of them.
+ * The accounts `a` for `accountColumns`, which also read `x`. Most columns depend on whether an account is restricted or the
+ * caller's own, so each is asked once: `offset 0` keeps PostgreSQL from asking in each of them.
  */
-export const accountsFrom = ({ tx }: Ctx): Part =>
-  tx.part`account a cross join lateral (select ${isRestricted(tx)} as is_restricted offset 0) x`
+export const accountsFrom = ({ tx, actor }: Ctx): Part => tx.part`account a cross join lateral (
+  select ${isRestricted(tx)} as is_restricted, a.id is not distinct from ${accountIdOf(actor)}::uuid as is_own offset 0) x`
 
 /** The columns of an answer, of `accountsFrom`. */
-export function accountColumns(ctx: Ctx, tenantId: string): Part {
-  const { tx, actor } = ctx
-  const own = isAccount(actor) ? actor.accountId : null
+export function accountColumns({ tx, actor }: Ctx, tenantId: string): Part {
   // The operator at the database, or one who acts for the installation in another workspace.
   const isOperator = !isAccount(actor) || actor.tenantId !== tenantId
   const seesAddresses = isOperator || !actor.isGuest
   const administers =
     isOperator || (!actor.isGuest && rankOf[actor.role] >= rankOf.ADMIN && actor.scopes.includes('workspace:admin'))
-  const isHidden = isRestrictedFor(ctx, tx.part`x.is_restricted`)
-  return tx.part`a.id, a.kind, a.state, x.is_restricted, case when not ${isHidden} then a.display_name end as display_name,
-    case when (${seesAddresses} or a.id = ${own}::uuid) and not ${isHidden} then a.email end as email,
-    case when not ${isHidden} then a.sign_in_name end as sign_in_name, a.sign_in_name is not null and a.email is null as is_managed, ${roleOnWorkspace(tx)} as role,
+  // A person's own acts are consent.
+  const isShown = tx.part`(x.is_own or not x.is_restricted)`
+  const hasAddress = seesAddresses ? isShown : tx.part`x.is_own`
+  const hasDetails = administers ? tx.part`true` : tx.part`x.is_own`
+  return tx.part`a.id, a.kind, a.state, x.is_restricted, case when ${isShown} then a.display_name end as display_name,
+    case when ${hasAddress} then a.email end as email, case when ${isShown} then a.sign_in_name end as sign_in_name,
+    a.sign_in_name is not null and a.email is null as is_managed, ${roleOnWorkspace(tx)} as role,
     a.created_at, a.joined_at, a.disabled_at, a.version,
-    case when ${administers} or a.id = ${own}::uuid then json_build_object(
-      'addresses', case when ${isHidden} then '[]' else ${addressesOf(tx)} end,
-      'identities', ${identities(ctx)},
+    case when ${hasDetails} then json_build_object(
+      'addresses', case when ${isShown} then ${addressesOf(tx)} else '[]' end,
+      'identities', ${identities({ tx })},
       'has_password', a.password_hash is not null,
       'start_password_expires_at', ${momentInJson(tx, tx.part`a.start_password_until`)},
       'has_second_factor', exists (select from second_factor f
@@ -51,7 +52,7 @@ export function accountColumns(ctx: Ctx, tenantId: string): Part {
       'last_seen_at', ${momentInJson(tx, lastSeen(tx))},
       'invitation_expires_at', (select ${momentInJson(tx, tx.part`max(i.expires_at)`)} from invitation i
         where i.tenant_id = a.tenant_id and i.account_id = a.id and i.used_at is null and i.expires_at > now()),
-      'external_id', case when not ${isHidden} then a.external_id end,
+      'external_id', case when ${isShown} then a.external_id end,
       'open_item_count', (select count(*) from (select from item t
         where t.tenant_id = a.tenant_id and t.assignee_id = a.id and t.state = 'OPEN' and t.deleted_at is null limit ${countedItems}) open)
     ) end as admin`
@@ -64,9 +65,9 @@ const lastSeen = ({ part }: Ctx['tx']): Part => part`greatest(
    where c.tenant_id = a.tenant_id and c.account_id = a.id and c.kind in ('PERSONAL', 'SERVICE')))`
 
 /** The identities of the account `a`, as JSON. */
-export const identities = (ctx: Ctx): Part => ctx.tx.part`coalesce((
+export const identities = ({ tx }: Pick<Ctx, 'tx'>): Part => tx.part`coalesce((
   select json_agg(json_build_object('id', k.id, 'provider_id', k.provider_id,
-    'connected_at', ${momentInJson(ctx.tx, ctx.tx.part`k.connected_at`)}, 'last_used_at', ${momentInJson(ctx.tx, ctx.tx.part`k.last_used_at`)}) order by k.id)
+    'connected_at', ${momentInJson(tx, tx.part`k.connected_at`)}, 'last_used_at', ${momentInJson(tx, tx.part`k.last_used_at`)}) order by k.id)
   from connected_identity k where k.tenant_id = a.tenant_id and k.account_id = a.id), '[]')`
 
 /** A condition on the account `a`: that a guest sees it. */
