@@ -105,7 +105,7 @@ ${kinds()}
 
 A day is \`2030-05-02\`, a moment \`2030-05-02T10:00:00Z\`. A period is \`{"unit": "WEEK", "offset": -1}\`: that whole period
 around now, here the last week, of ${periodUnits.map(code).join(', ')}. Weeks begin on Monday. Days and periods are those of
-\`time_zone\`, else of the workspace's zone.
+\`time_zone\`, else of the caller's zone, else of the workspace's.
 
 Bounds: ${filterBounds.conditions} conditions, ${filterBounds.depth} levels of \`all\`, \`any\` and \`not\`, ${filterBounds.values} values in a list, ${filterBounds.bytes / 1024} KiB. A filter beyond
 them, or one that does not fit its field, is refused at the pointer of the fault: \`filter.field\`, \`filter.op\`,

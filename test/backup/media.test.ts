@@ -152,8 +152,8 @@ describe('between the snapshot and the reading', () => {
     const id = await fileOf(one, workspace, bytes)
     const { job } = await exported(tenantId, async () => {
       await one.oracle`update media set loose_since = now() - interval '90 days' where id = ${id}`
-      await sweepWorkspace(one.installation, tenantId)
-      await sweepWorkspace(one.installation, tenantId)
+      await sweepWorkspace(one.installation, tenantId, new Date())
+      await sweepWorkspace(one.installation, tenantId, new Date())
       expect(await one.oracle`select from media where id = ${id}`).toHaveLength(0)
     })
     const { manifest, entities } = archiveOf(job.result?.path)

@@ -1,7 +1,7 @@
 /**
- * The clocks of PostgreSQL and of two daemons jump by a month to and fro, while jobs of backups, restores, trash and privacy run: each
- * moment of a schedule is run once and on one daemon, no backup goes, nothing is erased early, nobody loses what is in the trash, and
- * what was restored can still be taken back.
+ * The clocks of PostgreSQL and of two daemons jump by a month to and fro, while jobs of backups, restores, trash, files and privacy
+ * run: each moment of a schedule is run once and on one daemon, no backup goes, nothing is erased early, nobody loses what is in the
+ * trash or was just uploaded, and what was restored can still be taken back.
  *
  *     SVC_FAULTS=full vitest run test/campaigns/keeping-clock.test.ts    30 s each, instead of moments
  */
@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { removeBackupsJob } from '../../src/core/areas/backup/backups/removal.ts'
 import { runSchedulesJob } from '../../src/core/areas/backup/schedules/job.ts'
 import { sweepTrash } from '../../src/core/areas/items/trash/sweep.ts'
+import { sweepMedia } from '../../src/core/areas/media/sweep.ts'
 import { runPrivacy } from '../../src/core/areas/privacy/jobs.ts'
 import { restoreJob } from '../../src/core/areas/restores/restore-job.ts'
 import { sweepRestoresJob } from '../../src/core/areas/restores/sweep.ts'
@@ -26,7 +27,7 @@ import type { SpawnedDaemon } from '../kit/daemon.ts'
 import { hasFakeTime } from '../kit/fake-time.ts'
 
 const eachMs = process.env['SVC_FAULTS'] === 'full' ? 30_000 : 3_000
-const jobs = [runSchedulesJob, removeBackupsJob, runPrivacy, sweepTrash, runRulesJob, sweepRestoresJob]
+const jobs = [runSchedulesJob, removeBackupsJob, runPrivacy, sweepTrash, sweepMedia, runRulesJob, sweepRestoresJob]
 /** One stays by number; the others as long as they are no week old. */
 const keep = { last: 1, hourly: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0, min_days: 7 }
 
@@ -62,6 +63,7 @@ beforeAll(async () => {
   restoreId = await rewound()
   replaced = (await sql`select from restore_undo where restore_id = ${restoreId}`).length
   expect(replaced).toBeGreaterThan(0)
+  await begun()
   daemons = [await clocked.daemon(), await clocked.daemon()]
 }, 120_000)
 
@@ -76,6 +78,14 @@ async function trashed(): Promise<string> {
     select b.tenant_id, ${id}, b.container_id, b.id, 'TASK', 'thrown away', 'b0', ${ownerId}, now()
     from bucket b where b.tenant_id = ${tenantId} order by b.rank limit 1`
   return id
+}
+
+/** An upload that was begun just now, and is removed a day later. */
+async function begun(): Promise<void> {
+  await clocked.sql`
+    insert into media (tenant_id, id, filename, size_bytes, created_by) values (${tenantId}, ${randomUUIDv7()}, 'begun', 100, ${ownerId})`
+  await clocked.sql`
+    insert into media_tally (tenant_id, bytes) values (${tenantId}, 100) on conflict (tenant_id) do update set bytes = media_tally.bytes + 100`
 }
 
 /** An erasure that was granted just now, and waits for three days. */
@@ -155,13 +165,14 @@ async function expectKept(phase: string): Promise<number> {
   const [left] = await sql`
     select (select count(*)::int from item where id = ${itemId}) as items,
       (select count(*)::int from account where tenant_id = ${tenantId} and display_name = 'Quokka') as people,
+      (select count(*)::int from media where tenant_id = ${tenantId} and filename = 'begun') as files,
       (select count(*)::int from erasure) as erasures,
       (select count(*)::int from restore_undo where restore_id = ${restoreId}) as replaced,
       (select state from privacy_request where id = ${requestId}) as request,
       (select undo_until is not null from restore where id = ${restoreId}) as undoable`
   expect({ phase, gone, states: [...states], each: moments.size, ...left }).toEqual({
     ...{ phase, gone: [], states: [], each: backups.length },
-    ...{ items: 1, people: 1, erasures: 0, replaced, request: 'GRANTED', undoable: true },
+    ...{ items: 1, people: 1, files: 1, erasures: 0, replaced, request: 'GRANTED', undoable: true },
   })
   return backups.length
 }

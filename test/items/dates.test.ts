@@ -38,7 +38,25 @@ describe('setting', () => {
     await isRead(desk, item)
   })
 
-  test("without a zone, in the workspace's", async () => {
+  test("without a zone, in the caller's own", async () => {
+    const { sql } = desk.daemon.db
+    const { tenantId, accountId } = desk.people.OWNER
+    await sql`insert into account_preference (tenant_id, account_id, time_zone) values (${tenantId}, ${accountId}, 'Asia/Tokyo')`
+    try {
+      const day = await dated({ due_on: '2027-07-01' })
+      expect([day.due_at, day.time_zone]).toEqual(['2027-07-01T14:59:59.999Z', 'Asia/Tokyo'])
+      const on = async (value: string) => {
+        const filter = { field: 'due', op: 'on', value }
+        const { json } = await desk.ask('POST /items:query', { filter })
+        return json.data.some(({ id }: { id: string }) => id === day.id)
+      }
+      expect([await on('2027-06-30'), await on('2027-07-01')]).toEqual([false, true])
+    } finally {
+      await sql`delete from account_preference where account_id = ${accountId}`
+    }
+  })
+
+  test("without one of the own, in the workspace's", async () => {
     const day = await dated({ due_on: '2027-07-01' })
     expect([day.due_at, day.time_zone]).toEqual(['2027-07-01T21:59:59.999Z', 'Europe/Zurich'])
     const moment = await dated({ due_at: '2027-07-01T12:00:00Z' })

@@ -240,3 +240,23 @@ describe('a page looks at a bounded number of items', () => {
     expect([await every(filler, 200), await every(other, 200)]).toEqual(before)
   })
 })
+
+test('a group for which the answer has no room goes on from its beginning', async () => {
+  const { collectionId, buckets } = await desk.shelf(3)
+  const description = 'é'.repeat(20_000)
+  for (const bucket_id of buckets)
+    for (let n = 0; n < 20; n += 1)
+      await desk.item({ container_id: collectionId, bucket_id, title: `${n}`, description })
+  const body = { container_id: collectionId, group_by: { by: 'bucket' }, size: 50 }
+  const { json } = await query(body)
+  expect(json.groups.map(({ data }: { data: Item[] }) => data.length > 0)).toEqual([true, true, false])
+  for (const group of json.groups) {
+    const found: Item[] = [...group.data]
+    for (let cursor = group.next_cursor; cursor !== null; ) {
+      const { json: next } = await query({ ...body, cursor })
+      found.push(...next.data)
+      cursor = next.next_cursor
+    }
+    expect(titles(found)).toEqual(Array.from({ length: 20 }, (_, n) => String(n)))
+  }
+}, 60_000)

@@ -4,5 +4,5 @@ import { sweepWorkspace } from '../../src/core/areas/media/sweep.ts'
 import { readConfig } from '../../src/core/kernel/config/config.ts'
 
 const booted = await bootInstallation(readConfig(), { works: false, applicationName: 'svc media runner' })
-await sweepWorkspace(booted.installation, process.argv[2]!)
+await sweepWorkspace(booted.installation, process.argv[2]!, new Date())
 await booted.close()

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sweepMedia } from '../../src/core/areas/media/sweep.ts'
 import { checkMedia } from '../../src/core/areas/recovery/media.ts'
 import type { Media } from '../../src/core/contract/media/operations.ts'
 import type { Person } from '../kit/people.ts'
@@ -257,24 +258,33 @@ describe('the sweep', () => {
     expect(told.map(({ type }) => type)).toEqual(['svc.work.media.ready.v1', 'svc.work.media.removed.v1'])
   })
 
-  test('believes no clock alone: neither the database’s nor the host’s', async () => {
+  test('removes nothing at its first look, while the clocks differ, and in a workspace that is suspended', async () => {
     const media = await files.file(png)
-    await age(media, 20)
-    const { clock } = files.installation
-    const now = clock.now
+    await age(media, 25)
+    const { installation, tenantId } = files
+    const { clock, config } = installation
+    const [now, settling] = [clock.now, config.purgeSettleSeconds]
+    const run = () => sweepMedia.run(installation, {})
+    const isThere = async () => (await sql`select from media where id = ${media.id}`).length === 1
+    Object.assign(config, { purgeSettleSeconds: 0 })
     try {
-      Object.assign(clock, { now: () => Date.now() + 31 * 86_400_000 })
-      await files.sweep()
-      expect((await files.read(media)).state).toBe('READY')
-      // What the database's clock would say 31 days later.
-      await age(media, 20 + 31 * 24)
-      Object.assign(clock, { now: () => Date.now() - 31 * 86_400_000 })
-      await files.sweep()
-      expect((await files.read(media)).state).toBe('READY')
+      await run()
+      expect(await isThere()).toBe(true)
+      for (const days of [31, -31]) {
+        Object.assign(clock, { now: () => Date.now() + days * 86_400_000 })
+        await expect(run()).rejects.toThrow('differ')
+      }
+      Object.assign(clock, { now })
+      await sql`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${tenantId}`
+      await run()
+      await run()
+      expect(await isThere()).toBe(true)
+      await sql`update tenant set state = 'ACTIVE', suspended_at = null where id = ${tenantId}`
+      await run()
     } finally {
       Object.assign(clock, { now })
+      Object.assign(config, { purgeSettleSeconds: settling })
     }
-    await files.sweep()
     expect(code(await files.ask(`GET /media/${media.id}`, undefined, { as: member }))).toEqual([404, 'not_found'])
   })
 })

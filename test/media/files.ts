@@ -82,7 +82,7 @@ export async function openFiles(config: Partial<Config> = {}): Promise<Files> {
     },
     content: ({ id }, { as = people.MEMBER, ...more } = {}, query = '') =>
       ask(`GET /media/${id}/content${query}`, undefined, { as, ...more }),
-    sweep: () => sweepWorkspace(installation, tenantId),
+    sweep: () => sweepWorkspace(installation, tenantId, new Date()),
     stored: () => (existsSync(folder) ? readdirSync(folder).sort() : []),
     async quota() {
       const [row] = await sql`select bytes from media_tally where tenant_id = ${tenantId}`

@@ -8,7 +8,7 @@ import type { Preset } from '../../../src/core/kernel/egress/oidc-presets.ts'
 import { openParty, type Party } from '../../groups/party.ts'
 import { type OidcProvider, oidcProvider } from '../../kit/oidc-provider.ts'
 import { type Person, person } from '../../kit/people.ts'
-import { signInThrough, whoIs } from '../../kit/signing-in.ts'
+import { signInThrough, start, whoIs } from '../../kit/signing-in.ts'
 
 let party: Party
 let real: OidcProvider
@@ -56,6 +56,11 @@ const groupsOf = async (accountId: string): Promise<string[]> =>
   (await party.ask(`GET /groups?account_id=${accountId}`)).json.data.map(({ id }: { id: string }) => id)
 const bound = (value: string, more: object = {}) =>
   party.group([], { binding: { provider_id: providerId, value }, ...more })
+
+test('the groups are asked for where the provider’s metadata lists that scope', async () => {
+  const { json } = await start(party.daemon, { workspace: 'home', provider_id: providerId })
+  expect(new URL(json.authorization_url).searchParams.get('scope')).toBe('openid email profile groups')
+})
 
 describe('a bound group', () => {
   test('follows the claim at each sign-in: in, out, and in again', async () => {

@@ -222,6 +222,11 @@ describe('when it answers', () => {
            + (select count(*) from connected_identity where tenant_id = ${tenantId})::int as count`
     )[0]!.count
 
+  test('is asked for no groups where its metadata lists no such scope', async () => {
+    const { json } = await start(ways.daemon, { workspace: slug, provider_id: providerId })
+    expect(new URL(json.authorization_url).searchParams.get('scope')).toBe('openid email profile')
+  })
+
   test('an honest answer signs in', async () => {
     expect((await callback()).status).toBe(201)
     expect(await entered()).toBe(3)

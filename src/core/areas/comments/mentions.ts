@@ -2,7 +2,7 @@
  * Mentions in a comment: `<@id>` anywhere in the source text.
  *
  * Who is mentioned sees the item at that moment. An edit asks this only of those that are new, so that a comment can be
- * changed after one of them has lost its access. Groups have no operations yet, so their ids are unknown.
+ * changed after one of them has lost its access. Groups cannot be mentioned yet, so their ids are unknown.
  * Spec: items 4; docs/decisions/0225.
  */
 import { mostMentions } from '../../contract/comments/operations.ts'

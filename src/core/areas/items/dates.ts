@@ -31,7 +31,7 @@ export async function setItemDue(ctx: Ctx, { itemId, body }: Received<typeof ops
   refuseMixed(body)
   const asked = body.time_zone ?? undefined
   if (asked !== undefined) knownTimeZone(asked, '/time_zone')
-  const [locked, zone] = await together(lockItem(ctx, itemId), asked ?? workspaceZone(ctx))
+  const [locked, zone] = await together(lockItem(ctx, itemId), asked ?? ownZone(ctx))
 
   return setDates(ctx, locked, datesIn(zone, body))
 }
@@ -116,11 +116,22 @@ function refuseOutside(pointer: string, start: string, first: string, due: strin
 const firstDay = (due: string): string => instant(Date.parse(due) - (longestSpanDays - 1) * dayMs).slice(0, 10)
 const firstMoment = (due: string): string => instant(Date.parse(due) - longestSpanDays * dayMs)
 
-/** The zone of the workspace, which dates and queries have that name none. */
+/** The zone of the workspace: of what people share, as templates. */
 export async function workspaceZone(ctx: Ctx): Promise<string> {
   const { tenantId } = ctx.account
   const [row] = await ctx.tx<{ zone: string }[]>`select default_time_zone as zone from tenant where id = ${tenantId}`
   return row?.zone ?? 'UTC'
+}
+
+/** The zone that dates and queries have which name none: the caller's own, or else the workspace's. */
+export async function ownZone(ctx: Ctx): Promise<string> {
+  const { tenantId, accountId } = ctx.account
+  const [[own], general] = await together(
+    ctx.tx<{ zone: string | null }[]>`
+      select time_zone as zone from account_preference where tenant_id = ${tenantId} and account_id = ${accountId}`,
+    workspaceZone(ctx),
+  )
+  return own?.zone ?? general
 }
 
 const instant = (at: number): string => new Date(at).toISOString()

@@ -17,7 +17,7 @@ import {
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 import { dateNow } from '../../kernel/values/time.ts'
-import { workspaceZone } from '../items/dates.ts'
+import { ownZone } from '../items/dates.ts'
 import { checkFilter, storedFilter } from '../items/filter/check.ts'
 import { compile } from '../items/filter/compile.ts'
 import { hasWithoutKeys } from '../items/filter/keying.ts'
@@ -44,7 +44,7 @@ export async function search(ctx: Ctx, received: Received<typeof ops.search>): P
   const [index, names, zone, lacksKeys] = await together(
     findIndex(ctx, question),
     namesIn(ctx, body.filter, undefined),
-    workspaceZone(ctx),
+    ownZone(ctx),
     body.filter === undefined ? false : hasWithoutKeys(ctx, ctx.account.tenantId),
   )
   const place = placeOf(ctx, body, names, zone)

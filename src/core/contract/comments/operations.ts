@@ -105,9 +105,8 @@ export const commentOperations = defineOperations('comments', {
     recovery,
     assumed: [
       `${mostComments} comments on an item; deleted ones do not count`,
-      'a mentioned account is ACTIVE or INVITED and sees the item; groups are mentioned once they have operations',
+      'a mentioned account is ACTIVE or INVITED and sees the item; a group cannot be mentioned yet',
       'the container may ask for a higher role (`comment_role` of its policies)',
-      'nobody is told of a mention by a notice yet',
       'its files are attachments of the item, which note the comment that brought them, and count among the 100 of the item',
       'a file of somebody else that the item does not carry yet takes a MEMBER; one that was refused is media.not_ready',
     ],

@@ -11,7 +11,7 @@ import { together } from '../../../kernel/transaction/together.ts'
 import { knownTimeZone } from '../../../kernel/values/locale.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
 import { visibleContainer } from '../../access/access.ts'
-import { workspaceZone } from '../dates.ts'
+import { ownZone } from '../dates.ts'
 import { storedFilter } from '../filter/check.ts'
 import type { Checked, Unknown } from '../filter/checked.ts'
 import { hasWithoutKeys } from '../filter/keying.ts'
@@ -48,7 +48,7 @@ export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
   const customs = [...wanted.sort.map(({ by }) => by), ...(wanted.groupBy ? [wanted.groupBy.by] : [])]
   const [names, settings, lacksKeys, container] = await together(
     namesIn(ctx, filter, containerId, customs),
-    workspaceZone(ctx),
+    ownZone(ctx),
     hasWithoutKeys(ctx, ctx.account.tenantId),
     containerId === undefined ? undefined : visibleContainer(ctx, containerId),
   )
@@ -85,7 +85,7 @@ export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
     isLoose: lacksKeys && needsKeys({ all: conditions }),
     size: body.size,
     inGroup,
-    after: position && after,
+    after: position && after.length > 0 ? after : undefined,
     cursorAt: (place, of = inGroup) =>
       ctx.cursor.write('queryItems', bound, [
         now,

@@ -53,13 +53,14 @@ async function grouped(ctx: Ctx, asked: Asked, source: Source) {
   const place = (key: string | null) => (key === null ? 'none' : `=${key}`)
   const groups = found.map(({ key, count, items }) => {
     const last = items.at(-1)
-    const next = last && count > items.length ? [place(last.k1), place(last.k2), last.id] : undefined
+    // A group for which the answer had no room goes on from its beginning.
+    const from = last ? [place(last.k1), place(last.k2), last.id] : []
     return {
       key,
       count,
       count_capped: false,
       data: [...items],
-      next_cursor: next ? asked.cursorAt(next, { key }) : null,
+      next_cursor: count > items.length ? asked.cursorAt(from, { key }) : null,
     }
   })
   return { groups }
