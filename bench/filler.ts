@@ -56,7 +56,7 @@ export async function lengthenJournal(superuser: DatabaseAddress, rows: number):
 }
 
 /** Rows of one insert, which the log of the database must hold at one time. */
-const eventsAtOnce = 500_000
+const rowsAtOnce = 500_000
 
 /** Adds events of one type to a workspace. */
 export async function lengthenOutbox(
@@ -66,13 +66,37 @@ export async function lengthenOutbox(
   await asSuperuser(superuser, async (sql) => {
     // Unlogged: the log would be three times as large as the rows. A page is read in the same way.
     await sql`alter table outbox_event set unlogged`
-    for (let made = 0; made < count; made += eventsAtOnce)
+    for (let made = 0; made < count; made += rowsAtOnce)
       await sql`
-        with taken as (${numbersOf(sql, tenantId, Math.min(eventsAtOnce, count - made))})
+        with taken as (${numbersOf(sql, tenantId, Math.min(rowsAtOnce, count - made))})
         insert into outbox_event (tenant_id, id, type, body, seq)
         select ${tenantId}, uuidv7(), ${type}, '{"specversion":"1.0","data":{"name":"' || n || repeat('x', 100) || '"}}', first + n
         from taken, generate_series(1, count) n`
     await sql`vacuum analyze outbox_event`
+  })
+}
+
+/** Adds answers kept under a key that have expired, the oldest first; every tenth is sealed, under no key that opens it. */
+export async function fillKeptAnswers(
+  superuser: DatabaseAddress,
+  { tenantId, accountId, keyId, count }: { tenantId: string; accountId: string; keyId: string; count: number },
+): Promise<void> {
+  await asSuperuser(superuser, async (sql) => {
+    for (let made = 0; made < count; made += rowsAtOnce)
+      await sql`
+        with made as (
+          insert into idempotency_record (tenant_id, account_id, operation, key, id, fingerprint, status, headers, body, is_sealed, created_at)
+          select ${tenantId}, ${accountId}, 'createItem', gen_random_uuid(), uuidv7(), sha256(n::text::bytea), 201, '{}',
+                 case when n % 10 <> 0 then repeat('x', 400) end, n % 10 = 0,
+                 now() - interval '25 hours' - (${count} - n) * interval '10 ms'
+          from generate_series(${made + 1}::int, ${Math.min(made + rowsAtOnce, count)}::int) n
+          returning id, is_sealed
+        )
+        insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
+        select ${tenantId}, 'idempotency.answer', id, ${keyId}, decode(repeat('ab', 61), 'hex'), decode(repeat('cd', 400), 'hex')
+        from made where is_sealed`
+    await sql`vacuum analyze idempotency_record, sealed_value`
+    await sql`checkpoint`
   })
 }
 

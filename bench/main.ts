@@ -29,6 +29,7 @@ import { purging } from './purging.ts'
 import { restoring } from './restoring.ts'
 import { retaining } from './retaining.ts'
 import { scale } from './scale.ts'
+import { sweeping } from './sweeping.ts'
 import { drawn, type Line } from './table.ts'
 
 const parts = {
@@ -38,6 +39,7 @@ const parts = {
   cold: coldStart,
   export: onGround(exporting),
   purge: onGround(purging),
+  sweeps: onGround(sweeping),
   restores: onGround(restoring),
   retention: onGround(retaining),
   erasure: onGround(erasing),

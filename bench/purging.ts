@@ -26,9 +26,9 @@ export async function purging(ground: Ground): Promise<Line[]> {
   const daemon = await startDaemon(ground.environment, '--role', 'api')
   const neighbour = await startNeighbour(daemon.address, ground)
   try {
-    const idle = await neighbour.readUntil(pause(idleMs))
+    const idle = await neighbour.askUntil(pause(idleMs))
     const watched = watch(ground)
-    const meanwhile = await neighbour.readUntil(purged(ground, leaving)).finally(() => watched.stop())
+    const meanwhile = await neighbour.askUntil(purged(ground, leaving)).finally(() => watched.stop())
     const { longestMs, modes } = await watched.stop()
     return [
       ceilingLine(`purging ${rows} rows: the longest transaction`, longestMs, 'ms', 500),

@@ -43,13 +43,13 @@ export async function restoring(ground: Ground): Promise<Line[]> {
     const backupId = await backedUp(ground)
     const files = await copiedOut(sql, ground.tenantId, folder)
     const rows = files.reduce((sum, file) => sum + file.rows, 0)
-    const idle = await neighbour.readUntil(pause(idleMs))
+    const idle = await neighbour.askUntil(pause(idleMs))
     const ours: number[] = []
     const bare: number[] = []
     const meanwhile: number[] = []
     for (let round = 0; round < rounds; round += 1) {
       const made = elapsedMs(() => restoredAsNew(ground, backupId, `copy-${round}`))
-      meanwhile.push(...(await neighbour.readUntil(made)))
+      meanwhile.push(...(await neighbour.askUntil(made)))
       ours.push(await made)
       bare.push(await elapsedMs(() => copiedIn(sql, files, `bare-${round}`)))
     }

@@ -1,6 +1,13 @@
 /** What fills the database for the benchmarks fits the schema of today: no other test runs it. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { addWorkspaces, fillWorkspace, lengthenJournal, lengthenOutbox, middleOfOutbox } from '../../bench/filler.ts'
+import {
+  addWorkspaces,
+  fillKeptAnswers,
+  fillWorkspace,
+  lengthenJournal,
+  lengthenOutbox,
+  middleOfOutbox,
+} from '../../bench/filler.ts'
 import { fillAccounts } from '../../bench/people-filler.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 
@@ -50,6 +57,22 @@ test('events have the numbers of their workspace, without gaps', async () => {
   expect(after).toContain(Number(middle))
   const [counter] = await own.oracle`select last::int from outbox_counter where tenant_id = ${tenant.id}`
   expect(counter?.['last']).toBe(after.length)
+})
+
+test('kept answers that have expired, every tenth of them sealed', async () => {
+  const { tenant, owner } = await own.provision()
+  await fillKeptAnswers(superuser(), {
+    tenantId: tenant.id,
+    accountId: owner.account_id,
+    keyId: own.installation.keyring.current,
+    count: 20,
+  })
+  const [counted] = await own.oracle`
+    select count(*)::int as answers, count(*) filter (where r.created_at < now() - interval '24 hours')::int as over,
+           count(distinct r.created_at)::int as moments, count(s.owner_id)::int as sealed
+    from idempotency_record r left join sealed_value s on s.tenant_id = r.tenant_id and s.kind = 'idempotency.answer' and s.owner_id = r.id
+    where r.tenant_id = ${tenant.id}`
+  expect(counted).toEqual({ answers: 20, over: 20, moments: 20, sealed: 2 })
 })
 
 const numbers = async (tenantId: string) =>

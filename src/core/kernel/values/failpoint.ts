@@ -92,6 +92,7 @@ export const failpoints = [
   'keeping.applied',
   'departed.removed',
   'departed.recorded',
+  'sweep.removed',
   'write.written',
   'write.synced',
   'write.renamed',
