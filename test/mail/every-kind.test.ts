@@ -153,6 +153,8 @@ describe('what brings them about', () => {
     expect((await signIn('another horse battery staple')).session_id).toBeTruthy()
     await expect(signIn(password)).rejects.toMatchObject({ code: 'auth.sign_in_failed' })
     await arrived(ada, 'password_reset_done')
+    // Whoever used the link reads the address, which nobody had shown before.
+    await arrived(ada, 'address_changed')
   })
 
   test('a password that makes way for another is told, in a session and at the sign-in', async () => {

@@ -74,7 +74,7 @@ export async function tellOwners(ctx: Ctx, mail: z.output<typeof notice>): Promi
   await show(ctx, mail, { told, subject: `/tenants/${tenantId}`, actorId: accountIdOf(ctx.actor) })
 }
 
-/** The account that acted, by the trail's entry about the same event. */
+/** Shows it to every administrator but the one who acted, whom the trail's entry names. */
 async function showAdministrators(ctx: Ctx, mail: z.output<typeof notice>): Promise<void> {
   const { tenantId, noticeId } = mail
   const [entry] = await ctx.tx<{ actor_account_id: string | null }[]>`
