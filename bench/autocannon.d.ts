@@ -11,6 +11,8 @@ declare module 'autocannon' {
   }
   interface Result {
     readonly requests: { readonly average: number }
+    /** In whole milliseconds. */
+    readonly latency: { readonly p99: number; readonly totalCount: number }
     readonly non2xx: number
     readonly statusCodeStats: Readonly<Record<string, unknown>>
     readonly errors: number

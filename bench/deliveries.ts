@@ -25,11 +25,13 @@ import { ceilingLine, type Line, ratioLine } from './table.ts'
 const workspaces = 4
 const targetsEach = 5
 /** So many that a round lasts for seconds and the start of the dispatcher does not count. */
-const eventsEach = 1_000
+const eventsEach = 3_000
 const perRound = workspaces * targetsEach * eventsEach
 /** As many as the dispatcher has under way at these targets. */
 const width = workspaces * Math.min(targetsEach * productLimits.quick.target, productLimits.quick.workspace)
 const rounds = 5
+/** Asking takes the processors from what is measured. */
+const askedEveryMs = 25
 const samples = 300
 const deadQueue = 100_000
 
@@ -173,7 +175,7 @@ class Bench {
   }
 
   async until(count: number): Promise<void> {
-    while ((await this.received()) < count) await pause(5)
+    while ((await this.received()) < count) await pause(askedEveryMs)
   }
 
   async drained(dispatch: () => Dispatcher): Promise<void> {

@@ -75,6 +75,15 @@ class Answers {
   }
 }
 
+/** Several of them as one. */
+export function summed(outcomes: readonly Outcome[]): Outcome {
+  const byStatus = new Map<number, Float64Array>()
+  for (const [status, took] of outcomes.flatMap((one) => [...one.byStatus]))
+    byStatus.set(status, Float64Array.from([...(byStatus.get(status) ?? []), ...took]).sort())
+  const total = (of: (one: Outcome) => number) => outcomes.reduce((sum, one) => sum + of(one), 0)
+  return { due: total(({ due }) => due), failed: total(({ failed }) => failed), byStatus }
+}
+
 /** The latency that this share of the requests does not exceed. */
 export const quantile = (sorted: Float64Array, share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Infinity

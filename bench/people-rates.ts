@@ -6,6 +6,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
+import autocannon from 'autocannon'
 import postgres from 'postgres'
 import { perform, type Request } from '../src/core/app/perform.ts'
 import { sessionOperations } from '../src/core/contract/auth/operations.ts'
@@ -22,9 +23,9 @@ import { type BarePool, openBarePool } from './bare-pool.ts'
 import type { Ground } from './ground.ts'
 import * as bare from './people-bare.ts'
 import type { Crowd } from './people-filler.ts'
-import { startDaemon } from './processes.ts'
-import { openClient } from './requests.ts'
-import { compare, elapsedMs, median } from './rounds.ts'
+import { startService } from './processes.ts'
+import { headersOf } from './requests.ts'
+import { compare, elapsedMs } from './rounds.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
 const rounds = 9
@@ -33,7 +34,7 @@ const callsARound = 100
 const warmUp = { reads: 2_000, changes: 500 }
 const notifications = 1_000
 const atOnce = 32
-const waitedMs = 10_000
+const waitedSeconds = 10
 
 interface Read {
   readonly what: string
@@ -221,28 +222,26 @@ async function plantSession(sql: postgres.Sql, tenantId: string, accountId: stri
   return refresh.token
 }
 
-/** The 99th percentile of each read's answers, as its caller waits for them. */
+/** The 99th percentile of each read's answers, of a daemon with the priority of its unit. */
 export async function waits(ground: Ground, crowd: Crowd): Promise<Line[]> {
   await notify(ground)
-  const daemon = await startDaemon(ground.environment, '--role', 'api')
-  const client = openClient(daemon.address, atOnce)
+  const daemon = await startService(ground.environment, '--role', 'api')
   try {
     const lines: Line[] = []
     for (const { what, path } of reads(ground, crowd)) {
-      const request = { method: 'GET' as const, path, token: ground.token }
-      await client.rate(() => request, 2_000) // the daemon's first requests are slower
-      const took: number[] = []
-      const until = performance.now() + waitedMs
-      const lane = async () => {
-        while (performance.now() < until) took.push(await elapsedMs(() => client.send(request)))
-      }
-      await Promise.all(Array.from({ length: atOnce }, lane))
-      const p99 = took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? median(took)
-      lines.push(ceilingLine(`people: ${what}, p99 of ${took.length} at ${atOnce} connections`, p99, 'ms', 25))
+      const load = (duration: number) =>
+        autocannon({
+          ...{ url: `${daemon.address}/api/v1${path}`, connections: atOnce, duration },
+          headers: headersOf({ method: 'GET', path }, ground.token),
+        })
+      await load(2) // the daemon's first requests are slower
+      const { latency, non2xx, errors } = await load(waitedSeconds)
+      if (non2xx + errors > 0) throw new Error(`${what}: ${non2xx + errors} requests failed`)
+      const title = `people: ${what}, p99 of ${latency.totalCount} at ${atOnce} connections`
+      lines.push(ceilingLine(title, latency.p99, 'ms', 25))
     }
     return lines
   } finally {
-    await client.close()
     await daemon.stop()
   }
 }

@@ -1,6 +1,7 @@
 /** Other processes: servers that say where they listen, and commands that are timed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -16,6 +17,13 @@ export interface Server {
 /** Starts the daemon as it is started in production. */
 export const startDaemon = (env: Record<string, string>, ...args: readonly string[]): Promise<Server> =>
   startServer([join(import.meta.dirname, '../bin/svc'), 'daemon', ...args], env)
+
+const unit = readFileSync(join(import.meta.dirname, '../deploy/svc.service'), 'utf8')
+const [, niceness = '0'] = /^Nice=(-?[0-9]+)$/m.exec(unit) ?? []
+
+/** Starts it with the priority that its unit gives it; `nice` leaves it the ordinary one where no other is allowed. */
+export const startService = (env: Record<string, string>, ...args: readonly string[]): Promise<Server> =>
+  startServer(['nice', '-n', niceness, join(import.meta.dirname, '../bin/svc'), 'daemon', ...args], env)
 
 /** Starts a program and waits until it prints `listening on …`. Its log is dropped. */
 export async function startServer(command: readonly string[], env: Record<string, string> = {}): Promise<Server> {

@@ -6,7 +6,7 @@
  *
  * Made at the moment of the attempt and never stored. Spec: decisions 5, Delivery.
  */
-import { createHash, createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, hash, type KeyObject, randomBytes } from 'node:crypto'
 
 const prefix = 'whsec_'
 
@@ -34,6 +34,6 @@ export function signed(eventId: string, atSeconds: number, body: Buffer, keys: r
       'webhook-timestamp': String(atSeconds),
       'webhook-signature': signatures.join(' '),
     },
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha256: hash('sha256', bytes, 'hex'),
   }
 }

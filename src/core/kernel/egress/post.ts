@@ -210,7 +210,8 @@ class Exchange {
     const deadline = setTimeout(cut('timeout'), withinMs)
     const interrupted = cut('interrupted')
     if (this.signal?.aborted) interrupted()
-    this.signal?.addEventListener('abort', interrupted, { once: true })
+    const cuts = this.signal && cutsOf(this.signal)
+    cuts?.add(interrupted)
     try {
       this.connection.client.dispatch(
         {
@@ -226,7 +227,7 @@ class Exchange {
     }
     const failure = await this.done.promise
     clearTimeout(deadline)
-    this.signal?.removeEventListener('abort', interrupted)
+    cuts?.delete(interrupted)
     return {
       status: this.status,
       failure: this.verdict(failure),
@@ -273,6 +274,21 @@ class Exchange {
       onResponseError: (_, error) => this.end(failureOf(error)),
     }
   }
+}
+
+/** What each signal cuts. It has one listener: it would look through all of them whenever one is added or removed. */
+const cutBy = new WeakMap<AbortSignal, Set<() => void>>()
+
+function cutsOf(signal: AbortSignal): Set<() => void> {
+  const known = cutBy.get(signal)
+  if (known) return known
+  const cuts = new Set<() => void>()
+  const cutAll = () => {
+    for (const cut of [...cuts]) cut()
+  }
+  signal.addEventListener('abort', cutAll, { once: true })
+  cutBy.set(signal, cuts)
+  return cuts
 }
 
 /**

@@ -20,7 +20,6 @@
  *
  * Spec: Events, rule 3; decisions 5, Delivery.
  */
-import { setMaxListeners } from 'node:events'
 import { Problem } from '../../../contract/problem.ts'
 import type { Posted, WebhookClient } from '../../../kernel/egress/post.ts'
 import { perNotification } from '../../../kernel/outbox/bell.ts'
@@ -101,7 +100,6 @@ class RunningDispatcher implements Dispatcher {
     this.webhookClient = webhookClient
     this.options = options
     this.lanes = new Lanes(options.limits)
-    setMaxListeners(0, this.interrupt.signal) // each attempt under way is a listener
     // The rest of the pool is for requests.
     this.turnsAtMost = Math.max(1, Math.floor(installation.config.poolSize / 3))
     this.listening = installation.bell.hear({

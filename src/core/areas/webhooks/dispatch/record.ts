@@ -82,6 +82,7 @@ const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
  * than others.
  */
 function readable(bytes: Buffer): string {
+  if (bytes.length === 0) return ''
   const text = bytes.toString('utf8')
   let spelt = ''
   let from = 0
@@ -128,8 +129,10 @@ async function settle(
 ): Promise<Set<string>> {
   const rows = outcomes.map(({ begun: { deliveryId, n }, verdict, host, durationMs, status, error, body, trace }) => ({
     ...{ id: deliveryId, n, became: verdict.status },
-    due_in: verdict.status === 'FAILED' ? ahead + verdict.waitSeconds : null,
-    ...{ began: ahead - durationMs / 1000, host, duration_ms: durationMs, status, error, body, trace },
+    // What is absent is null in the statement, too, and is not written and read as text.
+    due_in: verdict.status === 'FAILED' ? ahead + verdict.waitSeconds : undefined,
+    ...{ began: ahead - durationMs / 1000, host, duration_ms: durationMs, trace },
+    ...{ status: status ?? undefined, error: error ?? undefined, body: body ?? undefined },
   }))
   const settled = await tx<{ id: string; n: number }[]>`
     with outcome as (
