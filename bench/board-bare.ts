@@ -51,3 +51,26 @@ export const readItems = (client: postgres.Sql, caller: BareCaller, of: keyof ty
     if ((await seen).length === 0) throw new Error('there is no such place')
     return page(rows, 'id')
   })
+
+interface Asked {
+  readonly labelId: string
+  readonly leastPoints: number
+  readonly titled: string
+  readonly since: string
+}
+
+const query = items(
+  `i.state = 'DONE' and i.title ilike $5 || '%' and i.created_at > $6
+   and exists (select from item_label x where x.tenant_id = $1 and x.item_id = i.id and x.label_id = $2)
+   and exists (
+     select from item_field_value x join custom_field f on f.tenant_id = $1 and f.id = x.field_id and f.key = 'points'
+     where x.tenant_id = $1 and x.item_id = i.id and (x.value #>> '{}')::numeric >= $4)
+   and exists (${isSeen('i.container_id')})`,
+  'i.id',
+)
+
+/** The first 50 items that fit, in the order of their creation. */
+export const queryItems = (client: postgres.Sql, caller: BareCaller, { labelId, leastPoints, titled, since }: Asked) =>
+  reading(client, caller, async ({ send }) =>
+    page(await send(query, caller.tenantId, labelId, 51, leastPoints, titled, since), 'id'),
+  )

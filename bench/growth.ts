@@ -125,8 +125,6 @@ async function readContainer(ground: Ground, { collections }: Boards, client: Cl
   const sql = postgres({ ...postgresOptions(ground.superuser), max: 1 })
   const items = await sql<{ id: string; bucket_id: string }[]>`
     select id, bucket_id from item where container_id = ${large.id} order by random() limit ${2 * mostTouched}`
-  // Without a ceiling of items.
-  await sql`insert into tenant_quota (tenant_id, quota, ceiling) values (${ground.tenantId}, 'items', 0)`
   await sql.end()
   const page = await client.send({ ...get(`/items?container_id=${large.id}&size=50`), token: ground.token })
   const half = Math.floor(items.length / 2)

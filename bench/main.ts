@@ -26,6 +26,7 @@ import { people } from './people.ts'
 import { provisioning } from './provisioning.ts'
 import { pulling } from './pulling.ts'
 import { purging } from './purging.ts'
+import { querying } from './querying.ts'
 import { restoring } from './restoring.ts'
 import { retaining } from './retaining.ts'
 import { scale } from './scale.ts'
@@ -44,6 +45,7 @@ const parts = {
   retention: onGround(retaining),
   erasure: onGround(erasing),
   board: boards,
+  query: querying,
   load: onGround(mixedLoad),
   overload: onGround(overload),
   scale,

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recorded } from '../../../bench/recording.ts'
 import { performForAnswer } from '../../../src/core/app/perform.ts'
-import { numberKey } from '../../../src/core/areas/items/filter/keys.ts'
+import { numberKey, titleField } from '../../../src/core/areas/items/filter/keys.ts'
 import { operations } from '../../../src/core/contract/operations.ts'
 import { sentStatements } from '../../house/sent-statements.ts'
 import { type FilterWorld, filterWorld } from './filter-world.ts'
@@ -35,6 +35,9 @@ beforeAll(async () => {
     insert into item_field_key (tenant_id, field_id, item_id, key)
     select i.tenant_id, f.id, i.id, case when i.rank > 'zz019997' then ${numberKey(77)} else ${numberKey(5)} end
     from item i, custom_field f where i.title = 'Filler' and f.key = 'number' and f.collection_id is null`
+  await oracle`
+    insert into item_field_key (tenant_id, field_id, item_id, key)
+    select tenant_id, ${titleField}, id, 'filler' from item where title = 'Filler'`
   await oracle`
     insert into item_field_value (tenant_id, field_id, item_id, value)
     select i.tenant_id, f.id, i.id, case when i.rank > 'zz019997' then '77'::jsonb else '5'::jsonb end
@@ -115,4 +118,10 @@ test.each([
 test('a filter that nothing leads to looks at no more than a page may', async () => {
   const { most } = await readBy({ filter: { field: 'title', op: 'contains', value: 'nowhere' } })
   expect(most).toBeLessThanOrEqual(many + 100)
+})
+
+test('the more conditions a filter has, the fewer items a page looks at', async () => {
+  const words = Array.from({ length: 50 }, (_, n) => ({ field: 'title', op: 'contains', value: `nowhere ${n}` }))
+  const { most } = await readBy({ filter: { any: words } })
+  expect(most).toBeLessThanOrEqual(Math.ceil(many / 13))
 })

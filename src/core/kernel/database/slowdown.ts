@@ -7,7 +7,7 @@
  * A third of the connections bounds what others wait for a connection; it does not bound what they wait for a processor.
  * So the flood has a third of the connections where processors are to spare, and fewer where it keeps them busy itself:
  *
- *  - two, where that leaves nearly all of the others' calls (59 of 60) within twice their own time. More add little to what is
+ *  - two, where that leaves nineteen of twenty of the others' calls within twice their own time. More add little to what is
  *    done of the flood: one is in the database while the thread works for the other;
  *  - one, where with two fewer than two thirds of the others' calls are. It costs the flood a third and more.
  *
@@ -23,7 +23,7 @@ const bearable = 2
 /** Beyond so many connections, a flood loses little with each. */
 const enoughForFlood = 2
 /** What a call takes from what the flood may hold, or adds to it, in connections. */
-const beyondEnough = { narrower: 0.4, wider: 0.4 / 60 }
+const beyondEnough = { narrower: 0.4, wider: 0.4 / 20 }
 const withinEnough = { narrower: 0.1, wider: 0.1 / 2 }
 /** The weight of a new call in the mean of its kind. */
 const weight = 1 / 16

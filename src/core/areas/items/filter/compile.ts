@@ -9,6 +9,9 @@
  * typed keys (keys.ts). Where items may lack theirs, `isLoose` lets such an item pass every condition that needs them, and
  * whoever asks looks at it again (unkeyed.ts).
  *
+ * What belongs to an item is looked up for each item that is looked at: `offset 0` keeps PostgreSQL from reading all such rows
+ * of the workspace first, once for each condition.
+ *
  * Spec: Work on boards, 2, Meaning and Cost; docs/decisions/0210 and 0211.
  */
 import type { FilterOperator, ItemField } from '../../../contract/items/filter-fields.ts'
@@ -89,9 +92,9 @@ function itemHolds(ctx: Ctx, field: ItemField, op: FilterOperator, operand: Oper
 
 const hasAny: Readonly<Record<NonNullable<ItemField['anyOf']>, (ctx: Ctx) => Part>> = {
   children: ({ tx, account: { tenantId } }) => tx.part`exists (
-    select from item x where x.tenant_id = ${tenantId} and x.parent_id = i.id and x.deleted_at is null)`,
+    select from item x where x.tenant_id = ${tenantId} and x.parent_id = i.id and x.deleted_at is null offset 0)`,
   attachments: ({ tx, account: { tenantId } }) => tx.part`exists (
-    select from media_reference x where x.tenant_id = ${tenantId} and x.item_id = i.id)`,
+    select from media_reference x where x.tenant_id = ${tenantId} and x.item_id = i.id offset 0)`,
 }
 
 const oneOf = ({ tx }: Ctx, value: Part, { values = [] }: Operand): Part => {
@@ -134,9 +137,9 @@ function hasRow(ctx: Ctx, table: string, condition: Part): Part {
     return tx.part`exists (
       select from item_label x join label v on v.tenant_id = x.tenant_id and v.id = x.label_id
       where x.tenant_id = ${tenantId} and x.item_id = i.id and ${condition}
-        and v.container_id = i.container_id and v.deleted_at is null)`
+        and v.container_id = i.container_id and v.deleted_at is null offset 0)`
   return tx.part`exists (
-    select from item_member x where x.tenant_id = ${tenantId} and x.item_id = i.id and ${condition})`
+    select from item_member x where x.tenant_id = ${tenantId} and x.item_id = i.id and ${condition} offset 0)`
 }
 
 function customHolds(ctx: Ctx, field: CustomField, op: FilterOperator, operand: Operand): Part {
@@ -154,7 +157,7 @@ function customHolds(ctx: Ctx, field: CustomField, op: FilterOperator, operand: 
 
 const hasKey = (ctx: Ctx, fieldId: string, condition: Part): Part => ctx.tx.part`exists (
   select from item_field_key k
-  where k.tenant_id = ${ctx.account.tenantId} and k.field_id = ${fieldId} and k.item_id = i.id and ${condition})`
+  where k.tenant_id = ${ctx.account.tenantId} and k.field_id = ${fieldId} and k.item_id = i.id and ${condition} offset 0)`
 
 /** Whether the item shows values of the field: it is of a type that carries it, and in a container where it is in force. */
 export function isShown(ctx: Ctx, { key, collection_id, applies_to, shadowed_in }: CustomField): Part {

@@ -23,6 +23,8 @@ export interface Source {
   readonly candidates: Candidates
   /** Whether what leads is likely to lead to few. */
   readonly isNarrow: boolean
+  /** How many items one statement looks at. */
+  readonly mostLooked: number
   /** What an item `i` has to be, the filter included. */
   readonly where: Part
 }
@@ -31,15 +33,30 @@ export function sourceOf(ctx: Ctx, asked: Asked): Source {
   const { tx } = ctx
   const inContainer = asked.containerId === undefined ? tx.part`true` : tx.part`i.container_id = ${asked.containerId}`
   const where = tx.part`i.container_id in (${visibleContainerIds(ctx)}) and ${inContainer} and ${compile(ctx, asked.filter, asked)}`
+  const mostLooked = Math.ceil(ctx.config.queryScanRows / Math.max(1, (1 + costOf(asked.filter)) / 2))
   const leads = conjuncts(asked.filter).flatMap((leaf) => leadOf(ctx, asked, leaf) ?? [])
   const [best] = leads.sort((a, b) => a.rank - b.rank)
   if (best && (best.rank < 4 || asked.containerId === undefined))
-    return { candidates: best.candidates, isNarrow: best.rank < 4, where }
+    return { candidates: best.candidates, isNarrow: best.rank < 4, mostLooked, where }
   return {
     candidates: plain(ctx, asked, asked.containerId && tx.part`i.container_id = ${asked.containerId}`),
     isNarrow: false,
+    mostLooked,
     where,
   }
+}
+
+/**
+ * What a filter costs for each item, where reading the item costs 1: a condition on what the item says itself half of that, one
+ * that looks up what belongs to the item as much. So a page of fifty conditions takes as long as one of a few.
+ */
+function costOf(filter: Checked): number {
+  if ('all' in filter) return filter.all.reduce((sum, one) => sum + costOf(one), 0)
+  if ('any' in filter) return filter.any.reduce((sum, one) => sum + costOf(one), 0)
+  if ('not' in filter) return costOf(filter.not)
+  if ('unknown' in filter) return 0
+  const { field } = filter.leaf
+  return 'custom' in field || field.item.rows ? 1 : 0.5
 }
 
 /** Conditions that each item of the answer meets. */

@@ -41,7 +41,7 @@ export async function walk(ctx: Ctx, asked: Asked, source: Source): Promise<Page
   const [mark, from] = asked.after ?? []
   const items: Listed[] = []
   let isFirst = true
-  let left = ctx.config.queryScanRows
+  let left = source.mostLooked
   for (const stretch of stretches) {
     if (mark !== undefined && isFirst && stretch.mark < mark) continue
     const after = isFirst && stretch.mark === mark ? from : undefined
