@@ -130,7 +130,7 @@ async function medianOf(act: () => Promise<number>): Promise<number> {
   return median(figures)
 }
 
-interface Side {
+export interface Side {
   readonly ground: Ground
   readonly boards: Boards
 }

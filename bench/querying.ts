@@ -4,14 +4,16 @@
  * to, and what they take from another workspace; two hundred items in one call against two hundred calls.
  * BENCH_ITEMS makes the million smaller, to try the benchmark itself. Targets: work on boards, 9.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { perform } from '../src/core/app/perform.ts'
 import { operations } from '../src/core/contract/operations.ts'
 import { compareSizes } from './bare-client.ts'
 import { openBarePool } from './bare-pool.ts'
+import type { Side } from './board.ts'
 import { queryItems } from './board-bare.ts'
 import { type Boards, fillBoards } from './board-filler.ts'
-import { addWorkspace, type Ground, layGround } from './ground.ts'
+import { addWorkspace, layGround } from './ground.ts'
 import { keyItems } from './key-filler.ts'
 import { p99, startNeighbour } from './neighbour.ts'
 import { startService } from './processes.ts'
@@ -29,11 +31,6 @@ const secondsEach = 8
 const worstPages = 20
 const worstClients = 4
 const inBulk = 200
-
-interface Side {
-  readonly ground: Ground
-  readonly boards: Boards
-}
 
 export async function querying(): Promise<Line[]> {
   const sides: Side[] = []
@@ -145,7 +142,7 @@ async function worst({ ground, boards }: Side): Promise<Line[]> {
       const took = await pagesOf(client, ground.token, filter)
       lines.push(ceilingLine(`query: ${what}, a page of ${many} items`, median(took), 'ms', 150))
     }
-    const alone = p99(await neighbour.askUntil(seconds(secondsEach)))
+    const alone = p99(await neighbour.askUntil(pause(secondsEach * 1000)))
     const asked = filters.map(([, filter]) => ({ ...queryFor(filter), token: ground.token }))
     let n = 0
     const pressed = p99(await neighbour.askUntil(client.rate(() => asked[n++ % asked.length]!, secondsEach * 1000)))
@@ -197,12 +194,12 @@ async function bulk({ ground, boards }: Side): Promise<Line[]> {
         for (const id of ids)
           await client.send({ method: 'PATCH', path: `/items/${id}`, body: { title: title() }, token })
       })
-    const atOnce = () =>
+    const inOneCall = () =>
       elapsedMs(() => {
         const body = { items: ids.map((id) => ({ id })), actions: [{ action: 'update', title: title() }] }
         return client.send({ method: 'POST', path: '/items:bulk', body, token })
       })
-    const { ours, bare } = await compare(atOnce, single, rounds)
+    const { ours, bare } = await compare(inOneCall, single, rounds)
     const rates = { ours: (1000 * ids.length) / ours, bare: (1000 * ids.length) / bare, unit: '/s' }
     return [ratioLine(`bulk: ${ids.length} items changed in one call, against a call for each`, rates, 'at least', 3)]
   } finally {
@@ -210,5 +207,3 @@ async function bulk({ ground, boards }: Side): Promise<Line[]> {
     await daemon.stop()
   }
 }
-
-const seconds = (count: number) => new Promise((resolve) => setTimeout(resolve, count * 1000))

@@ -120,8 +120,16 @@ test('a filter that nothing leads to looks at no more than a page may', async ()
   expect(most).toBeLessThanOrEqual(many + 100)
 })
 
+const words = Array.from({ length: 50 }, (_, n) => ({ field: 'title', op: 'contains', value: `nowhere ${n}` }))
+
 test('the more conditions a filter has, the fewer items a page looks at', async () => {
-  const words = Array.from({ length: 50 }, (_, n) => ({ field: 'title', op: 'contains', value: `nowhere ${n}` }))
   const { most } = await readBy({ filter: { any: words } })
   expect(most).toBeLessThanOrEqual(Math.ceil(many / 13))
+})
+
+test('an order that no index has is kept of 10,000 items, however many conditions the filter has', async () => {
+  const body = { filter: { any: words }, sort: [{ by: 'due' }] }
+  await expect(
+    performForAnswer(world.own.installation, operations.queryItems, world.actor, { body } as never),
+  ).rejects.toMatchObject({ code: 'query.too_broad', params: { limit: 10_000 } })
 })

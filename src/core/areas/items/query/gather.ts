@@ -1,7 +1,7 @@
 /**
  * Matches that are gathered first: to be sorted where no index has the order, to be grouped, or to be counted.
  *
- * At most 10,000 are, of at most as many items as one page looks at (candidates.ts). A count says that there may be
+ * At most 10,000 are, of at most as many items as one page looks at (candidates.ts), and at least of 10,000. A count says that there may be
  * more; an order of a part would be none, so it is refused. Nothing sorts last in either order, and then the id.
  * Spec: Work on boards, 2, N3.
  */
@@ -28,17 +28,23 @@ interface Gathered {
 
 type Sorted = Listed & Gathered & { readonly k1: string | null; readonly k2: string | null }
 
-/** Whether more were looked at than one page may. */
-const isCut = ({ tx }: Ctx, { candidates, mostLooked }: Source): Part =>
-  tx.part`exists (select from (${candidates(undefined, mostLooked + 1, false)}) c offset ${mostLooked}::int)`
+/** A filter of many conditions is no reason to refuse what may be gathered. */
+const mostGathered = ({ config: { queryScanRows } }: Ctx, { mostLooked }: Source): number =>
+  Math.max(mostLooked, Math.min(queryScanRows, mostMatches))
 
-const looked = ({ candidates, mostLooked }: Source): Part => candidates(undefined, mostLooked, false)
+/** Whether more were looked at than may be. */
+function isCut(ctx: Ctx, source: Source): Part {
+  const most = mostGathered(ctx, source)
+  return ctx.tx.part`exists (select from (${source.candidates(undefined, most + 1, false)}) c offset ${most}::int)`
+}
+
+const looked = (ctx: Ctx, source: Source): Part => source.candidates(undefined, mostGathered(ctx, source), false)
 
 /** How many items match, and whether there may be more. */
 export async function countMatches(ctx: Ctx, source: Source): Promise<{ total: number; total_capped: boolean }> {
   const { tx } = ctx
   const [row] = await tx<Gathered[]>`${once(tx.part`
-    select (select count(*)::int from (select from (${looked(source)}) i where ${source.where} limit ${mostMatches + 1}) m) as matches,
+    select (select count(*)::int from (select from (${looked(ctx, source)}) i where ${source.where} limit ${mostMatches + 1}) m) as matches,
            ${isCut(ctx, source)} as is_cut`)}`
   const matches = row?.matches ?? 0
   return { total: Math.min(matches, mostMatches), total_capped: matches > mostMatches || row?.is_cut === true }
@@ -49,10 +55,10 @@ export async function allMatches(ctx: Ctx, source: Source): Promise<readonly str
   const { tx } = ctx
   const rows = await tx<(Gathered & { id: string | null })[]>`${once(tx.part`
     with found as materialized (
-      select i.id from (${looked(source)}) i where ${source.where} limit ${mostMatches + 1})
+      select i.id from (${looked(ctx, source)}) i where ${source.where} limit ${mostMatches + 1})
     select n.*, f.id from (select count(*)::int as matches, ${isCut(ctx, source)} as is_cut from found) n
     left join found f on true order by f.id`)}`
-  refuseBroad(source, rows[0])
+  refuseBroad(ctx, source, rows[0])
   return rows.flatMap(({ id }) => id ?? [])
 }
 
@@ -64,14 +70,14 @@ export async function sortedPage(ctx: Ctx, asked: Asked, source: Source): Promis
   const order = orderOf(ctx, asked.sorts)
   const rows = await tx<(Sorted | (Gathered & { id: null }))[]>`${once(tx.part`
     with found as materialized (
-      select i.id, ${keys} from (${looked(source)}) i where ${source.where} limit ${mostMatches + 1})
+      select i.id, ${keys} from (${looked(ctx, source)}) i where ${source.where} limit ${mostMatches + 1})
     select n.*, p.* from (select count(*)::int as matches, ${isCut(ctx, source)} as is_cut from found) n
     left join (
       select ${representation(ctx)}, i.without_keys, f.k1, f.k2
       from (select * from found where ${behind(ctx, asked)} order by ${order} limit ${asked.size + 1}) f
       join item i on i.tenant_id = ${ctx.account.tenantId} and i.id = f.id) p on true
     order by ${order}`)}`
-  refuseBroad(source, rows[0])
+  refuseBroad(ctx, source, rows[0])
   const items = rows.filter((row): row is Sorted => row.id !== null)
   const shown = items.slice(0, roomFor(items, asked.size))
   const last = shown.at(-1)
@@ -80,9 +86,9 @@ export async function sortedPage(ctx: Ctx, asked: Asked, source: Source): Promis
   return { items: shown, next: isFollowed ? [place(last.k1), place(last.k2), last.id] : undefined }
 }
 
-function refuseBroad({ mostLooked }: Source, gathered: Gathered | undefined): void {
+function refuseBroad(ctx: Ctx, source: Source, gathered: Gathered | undefined): void {
   if ((gathered?.matches ?? 0) > mostMatches) refuse('query.too_broad', { limit: mostMatches })
-  if (gathered?.is_cut) refuse('query.too_broad', { limit: mostLooked })
+  if (gathered?.is_cut) refuse('query.too_broad', { limit: mostGathered(ctx, source) })
 }
 
 /** What an item is sorted by, as text whose order by code unit is that of the values. */
@@ -158,7 +164,7 @@ export async function groupsOf(ctx: Ctx, asked: Asked, group: Group, source: Sou
   const rows = await tx<(GroupedItem | (GroupRow & { id: null }))[]>`${once(tx.part`
     with found as materialized (
       select i.id, g.key, ${first ?? tx.part`null::text`} as k1, ${second ?? tx.part`null::text`} as k2
-      from (select i.* from (${looked(source)}) i where ${source.where} limit ${mostMatches + 1}) i ${groupKeys(ctx, group)}),
+      from (select i.* from (${looked(ctx, source)}) i where ${source.where} limit ${mostMatches + 1}) i ${groupKeys(ctx, group)}),
     placed as (
       select f.*, count(*) over (partition by f.key)::int as count, row_number() over (partition by f.key order by ${order})::int as nth,
              dense_rank() over (order by f.key collate "C" nulls last) as place from found f)
@@ -168,7 +174,7 @@ export async function groupsOf(ctx: Ctx, asked: Asked, group: Group, source: Sou
       from (select * from placed where nth <= ${size} and place <= ${mostGroups}) f
       join item i on i.tenant_id = ${ctx.account.tenantId} and i.id = f.id) p on true
     order by p.place, p.nth`)}`
-  refuseBroad(source, rows[0])
+  refuseBroad(ctx, source, rows[0])
   const items = rows.filter((row): row is GroupedItem => row.id !== null)
   const room = items.slice(0, roomFor(items, items.length))
   const counts = new Map(items.map(({ key, count }) => [key, count]))
