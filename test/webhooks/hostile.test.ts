@@ -66,6 +66,17 @@ describe('a hostile target (T-18)', () => {
   })
 })
 
+test('what a signal ends is interrupted at once: all that is under way, and what begins later', async () => {
+  const interrupt = new AbortController()
+  const begin = () =>
+    impatient.post({ url: hostile.url('silent'), headers: {}, body: Buffer.from('{}'), signal: interrupt.signal })
+  const underWay = [begin(), begin()]
+  setTimeout(() => interrupt.abort(), 100)
+  const ended = await Promise.all([...underWay, ...underWay.map((one) => one.then(begin))])
+  expect(ended.map(({ failure }) => failure)).toEqual(Array(4).fill('interrupted'))
+  expect(Math.max(...ended.map(({ durationMs }) => durationMs))).toBeLessThan(bounds.deadlineMs)
+})
+
 describe('a target that drips a byte at a time (T-18)', () => {
   test('holds the few kilobytes that are kept of its answer, not a slab of memory for each byte', async () => {
     setFlagsFromString('--expose-gc')
