@@ -12,6 +12,7 @@ import type { Embedded } from '../core/kernel/database/embedded.ts'
 import { codeOf, DatabaseUnavailable } from '../core/kernel/database/unavailable.ts'
 import { ConfigurationError } from '../core/kernel/values/configuration-error.ts'
 import type { Daemon, DaemonRole, ListenFailure } from './daemon.ts'
+import { lowerHelperThreads } from './helper-threads.ts'
 import { type Log, openLog } from './log.ts'
 import { setUpLine } from './set-up-token.ts'
 import { keepHeapSmall } from './small-heap.ts'
@@ -47,6 +48,7 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   const held = await holdAhead(config, log)
   const { startDaemon } = await import('./daemon.ts')
   const daemon = await startDaemon(config, role, log, held?.database)
+  void lowerHelperThreads()
   keepHeapSmall()
   collectStartGarbage()
 
