@@ -138,11 +138,14 @@ function timeCalls(app: FastifyInstance, pool: Pick<Pool, 'took'>): void {
 /** Refusals that are answered at once, for each call that is admitted. */
 const mostRefusals = 3
 const lookEachMs = 20
+/** In so many looks the mean follows what is admitted: when it rises, and when it falls. */
+const looksUp = 10
+const looksDown = 500
 
 interface Loop {
   /** Calls admitted since the last look. */
   admitted: number
-  /** The mean of the last tenths of a second. */
+  /** See meanAdmitted: while the database stands still, refusals keep their pace. */
   admittedPerMs: number
   /** How late the event loop is: the mean of the last looks, each half as heavy as the next. */
   lateMs: number
@@ -155,13 +158,17 @@ function followLoop(app: FastifyInstance): Loop {
     const now = performance.now()
     const elapsed = now - lookedAt
     loop.lateMs = (loop.lateMs + Math.max(0, elapsed - lookEachMs)) / 2
-    loop.admittedPerMs += (loop.admitted / elapsed - loop.admittedPerMs) / 10
+    loop.admittedPerMs = meanAdmitted(loop.admittedPerMs, loop.admitted / elapsed)
     loop.admitted = 0
     lookedAt = now
   }, lookEachMs).unref()
   app.addHook('onClose', async () => clearInterval(look))
   return loop
 }
+
+/** Follows within tenths of a second what rises, and within seconds what falls. */
+export const meanAdmitted = (mean: number, latest: number): number =>
+  mean + (latest - mean) / (latest > mean ? looksUp : looksDown)
 
 /** In a millisecond, however little is admitted. */
 const slowest = 2

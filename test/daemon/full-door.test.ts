@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
-import { openPace } from '../../src/daemon/full-door.ts'
+import { meanAdmitted, openPace } from '../../src/daemon/full-door.ts'
 import { silentLog } from '../../src/daemon/log.ts'
 import { type Answered, type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { type Person, person, setUp, workspace } from '../kit/people.ts'
@@ -120,6 +120,13 @@ describe('the pace of refusals', () => {
     const times = await told(400, 2)
     expect(times.at(-1)).toBeGreaterThan(195)
     expect(times.filter((ms) => ms < 100).length).toBeLessThan(210)
+  })
+
+  test('it stays where the database stands still for a moment, and not for ever', () => {
+    const after = (looks: number) => Array.from({ length: looks }).reduce((mean: number) => meanAdmitted(mean, 0), 1)
+    expect(after(25)).toBeGreaterThan(0.9) // half a second
+    expect(after(1_500)).toBeLessThan(0.1) // half a minute
+    expect(Array.from({ length: 25 }).reduce((mean: number) => meanAdmitted(mean, 1), 0)).toBeGreaterThan(0.9)
   })
 
   test('two thousand a second are told, however little is admitted', async () => {

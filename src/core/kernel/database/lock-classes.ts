@@ -25,6 +25,7 @@ export const lockClasses = {
   views: 7322,
   templates: 7329,
   searchIndex: 7326,
+  broadQueries: 7327,
   trees: 7340,
   autoAssign: 7341,
   backups: 7370,

@@ -8,6 +8,7 @@
 import type { ItemQueryAnswer, itemOperations as ops } from '../../../contract/items/operations.ts'
 import type { ItemQuery } from '../../../contract/items/query.ts'
 import type { Received } from '../../../contract/operation.ts'
+import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type Asked, asked as askedBy } from './asked.ts'
 import { type Source, sourceOf } from './candidates.ts'
@@ -27,12 +28,21 @@ async function answerTo(ctx: Ctx, body: ItemQuery, asked: Asked): Promise<ItemQu
   const source = sourceOf(ctx, asked)
   const isGrouped = asked.group !== undefined && asked.inGroup === undefined
   const isPageWalked = !isGrouped && isWalked(asked)
+  if (!source.isNarrow) awaitTurn(ctx)
   const exact = body.count || !isPageWalked ? await exactSource(ctx, asked, source) : source
   const total = body.count ? await countMatches(ctx, exact) : {}
   const about = { unknown: [...asked.unknown], ...total }
   if (isGrouped) return { data: [], next_cursor: null, ...about, ...(await grouped(ctx, asked, exact)) }
   const { items, next } = isPageWalked ? await walkedPage(ctx, asked, source) : await sortedPage(ctx, asked, exact)
   return { data: [...items], next_cursor: next ? asked.cursorAt(next) : null, ...about }
+}
+
+/**
+ * A query to which no index leads keeps a processor busy for as long as it takes, and four of them every processor. So those of
+ * one workspace run one after the other, in all daemons together (docs/decisions/0510).
+ */
+function awaitTurn({ tx, account: { tenantId } }: Ctx): void {
+  void tx`select pg_advisory_xact_lock(${lockClasses.broadQueries}, hashtext(${tenantId}))`
 }
 
 /** A group is sorted in its first answer, so it goes on from there. Two archived items may have one place on a board. */
