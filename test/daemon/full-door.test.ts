@@ -123,7 +123,8 @@ describe('the pace of refusals', () => {
   })
 
   test('it stays where the database stands still for a moment, and not for ever', () => {
-    const meanAfter = (looks: number) => Array.from({ length: looks }).reduce((mean: number) => meanAdmitted(mean, 0), 1)
+    const meanAfter = (looks: number) =>
+      Array.from({ length: looks }).reduce((mean: number) => meanAdmitted(mean, 0), 1)
     expect(meanAfter(25)).toBeGreaterThan(0.9) // half a second
     expect(meanAfter(1_500)).toBeLessThan(0.1) // half a minute
     expect(Array.from({ length: 25 }).reduce((mean: number) => meanAdmitted(mean, 1), 0)).toBeGreaterThan(0.9)
