@@ -6,6 +6,7 @@
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
+import { promisify } from 'node:util'
 
 const { PRIORITY_NORMAL: ordinary } = constants.priority
 
@@ -17,6 +18,10 @@ const { PRIORITY_NORMAL: ordinary } = constants.priority
  */
 export async function lowerHelperThreads(): Promise<void> {
   if (process.platform !== 'linux' || getPriority() >= ordinary) return
-  const helpers = readdirSync('/proc/self/task').filter((thread) => thread !== String(process.pid))
-  await new Promise<void>((resolve) => execFile('renice', [String(ordinary), '-p', ...helpers], () => resolve()))
+  try {
+    const helpers = readdirSync('/proc/self/task').filter((thread) => thread !== String(process.pid))
+    await promisify(execFile)('renice', [String(ordinary), '-p', ...helpers])
+  } catch {
+    // It serves all the same, as it did before there was a priority to give back.
+  }
 }

@@ -50,7 +50,7 @@ function readings(desk: Desk) {
         'POST /items:query',
         { container_id: collectionId, filter: { field: 'state', op: 'is', value: 'OPEN' }, sort: [{ by: 'created' }] },
       ],
-      why: 'looks up what the filter names, plans for the call, and asks where a bound ended the page',
+      why: 'looks up what the filter names, plans for the call, waits for its turn, and asks where a bound ended the page',
     },
     search: {
       request: async () => {

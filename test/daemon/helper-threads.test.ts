@@ -15,8 +15,8 @@ const looks = `
 const priorityOf = (niceness: number, ...command: readonly string[]) =>
   execFileSync('nice', ['-n', String(niceness), ...command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
 
-function threadsAt(niceness: number): { readonly main: number[]; readonly others: number[] } {
-  const text = `const { lowerHelperThreads } = await import('${part}'); await lowerHelperThreads(); ${looks}`
+function threadsAt(niceness: number, before = ''): { readonly main: number[]; readonly others: number[] } {
+  const text = `${before}; const { lowerHelperThreads } = await import('${part}'); await lowerHelperThreads(); ${looks}`
   return JSON.parse(priorityOf(niceness, process.execPath, '--input-type=module', '--eval', text))
 }
 
@@ -27,6 +27,10 @@ test.skipIf(!mayRaise)('in a process of high priority, only the thread that answ
   expect(main).toEqual([-5])
   expect(others.length).toBeGreaterThan(1)
   expect(new Set(others)).toEqual(new Set([0]))
+})
+
+test.skipIf(!mayRaise)('where no program can do it, the process goes on', () => {
+  expect(threadsAt(-5, "process.env.PATH = '/nowhere'").main).toEqual([-5])
 })
 
 test.skipIf(process.platform !== 'linux')('in any other process, all threads have the same', () => {

@@ -43,6 +43,14 @@ test.each([
   expect(answered).toEqual(['Sand'])
 })
 
+test('a turn that does not come in time is refused, and the next query is served', async () => {
+  await besideOneOf(desk.tenantId, async () => {
+    const { status, json } = await desk.ask('POST /items:query', { filter: broad })
+    expect({ status, code: json.code }).toEqual({ status: 503, code: 'service.unavailable' })
+  })
+  expect(await titles({ filter: broad })).toEqual(['Sand'])
+})
+
 test('of another workspace do not wait', async () => {
   await besideOneOf(randomUUID(), async () => expect(await titles({ filter: broad })).toEqual(['Sand']))
 })
