@@ -2,7 +2,6 @@
  * `POST /backups` (Keeping, 3): encrypted for the ring and for whoever the owner names, all that a workspace needs to go on,
  * readable with `age` and docs/archive-format.md alone; and nothing of it in clear.
  */
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +14,7 @@ import { workspaceTables } from '../../src/core/contract/tables.ts'
 import { testDatabase } from '../kit/database.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { furnish } from '../kit/leaving-workspace.ts'
+import { someBytes } from '../kit/some-bytes.ts'
 import { identityOfRing, readBackupArchive } from './age-reader.ts'
 import { importArchive } from './importer.ts'
 import { fileOf, uploaded } from './workspace-files.ts'
@@ -86,9 +86,9 @@ describe('a backup', () => {
   test('comes back with age and the page, by the owner’s key and by the ring’s: every row, factor, hash, sealed value and file', async () => {
     const mine = await workspace()
     const { tenant } = mine
-    const files = [randomBytes(200_000), Buffer.from('short'), randomBytes(65_536)]
+    const files = [someBytes(200_000), Buffer.from('short'), someBytes(65_536)]
     for (const bytes of files) await fileOf(one, mine, bytes)
-    const unexamined = randomBytes(70_000)
+    const unexamined = someBytes(70_000)
     const unexaminedId = await uploaded(one, mine, unexamined)
     const asked = await one.asRecovery(operations.createBackup, {
       body: { tenant_id: tenant.id, target_id: targetId, recipients: [recipient] },
@@ -199,7 +199,7 @@ describe('a backup', () => {
   test('sends the bytes of a file once per target and recipients, and again for others, who could not read them', async () => {
     const mine = await one.provision()
     const { tenant } = mine
-    const bytes = randomBytes(100_000)
+    const bytes = someBytes(100_000)
     await fileOf(one, mine, bytes)
     await backedUp(tenant.id)
     const [first] = readdirSync(mediaOf(tenant.id))

@@ -10,6 +10,7 @@ import { operations } from '../../src/core/contract/operations.ts'
 import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import { testDatabase } from '../kit/database.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { someBytes } from '../kit/some-bytes.ts'
 import { importArchive, readArchive } from './importer.ts'
 import { examine, fileOf, storedAt, uploaded } from './workspace-files.ts'
 
@@ -51,7 +52,7 @@ describe('files of a workspace', () => {
   test('go once for each content, and come back into another installation', async () => {
     const workspace = await one.provision()
     const { tenant, owner, collection_id: collectionId } = workspace
-    const [large, small, waiting] = [randomBytes(3_000_000), Buffer.from('Hello'), Buffer.from('not examined')]
+    const [large, small, waiting] = [someBytes(3_000_000), Buffer.from('Hello'), Buffer.from('not examined')]
     const files = [await fileOf(one, workspace, large), await fileOf(one, workspace, small)]
     const twin = await fileOf(one, workspace, small)
     const scanning = await uploaded(one, workspace, waiting)
@@ -112,7 +113,7 @@ describe('files of a workspace', () => {
   test('that are at the target are not sent again, and an unfinished one is', async () => {
     const workspace = await one.provision()
     const { id: tenantId } = workspace.tenant
-    const [first, second] = [randomBytes(5000), randomBytes(6000)]
+    const [first, second] = [someBytes(5000), someBytes(6000)]
     await fileOf(one, workspace, first)
     await fileOf(one, workspace, second)
     await exported(tenantId)
@@ -127,7 +128,7 @@ describe('files of a workspace', () => {
 
   test('of two exports at once are whole', async () => {
     const workspace = await one.provision()
-    const contents = Array.from({ length: 12 }, () => randomBytes(400_000))
+    const contents = Array.from({ length: 12 }, () => someBytes(400_000))
     for (const bytes of contents) await fileOf(one, workspace, bytes)
     const both = await Promise.all([exported(workspace.tenant.id), exported(workspace.tenant.id)])
     for (const { job } of both) expect(archiveOf(job.result?.path).manifest.media.count).toBe(contents.length)
@@ -135,7 +136,7 @@ describe('files of a workspace', () => {
 
   test('are no archives in the list of them', async () => {
     const workspace = await one.provision()
-    await fileOf(one, workspace, randomBytes(300_000))
+    await fileOf(one, workspace, someBytes(300_000))
     const { job } = await exported(workspace.tenant.id)
     const { data } = await one.asRecovery(operations.listArchives, { targetId })
     const mine = data.filter(({ tenant_id }) => tenant_id === workspace.tenant.id)
@@ -148,7 +149,7 @@ describe('between the snapshot and the reading', () => {
   test('a deleted file is still there', async () => {
     const workspace = await one.provision()
     const { id: tenantId } = workspace.tenant
-    const bytes = randomBytes(2000)
+    const bytes = someBytes(2000)
     const id = await fileOf(one, workspace, bytes)
     const { job } = await exported(tenantId, async () => {
       await one.oracle`update media set loose_since = now() - interval '90 days' where id = ${id}`
@@ -178,10 +179,10 @@ describe('between the snapshot and the reading', () => {
 test('files that are missing or differ fail the job, which names all of them and puts no other bytes there', async () => {
   const workspace = await one.provision()
   const { id: tenantId } = workspace.tenant
-  const good = randomBytes(1000)
+  const good = someBytes(1000)
   await fileOf(one, workspace, good)
   const damaged = []
-  for (let made = 0; made < 4; made += 1) damaged.push(await fileOf(one, workspace, randomBytes(1000)))
+  for (let made = 0; made < 4; made += 1) damaged.push(await fileOf(one, workspace, someBytes(1000)))
   const [missing, other, shorter, waiting] = damaged.map((id) => storedAt(one, tenantId, id))
   rmSync(missing!)
   writeFileSync(other!, randomBytes(1000))

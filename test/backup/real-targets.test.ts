@@ -2,7 +2,7 @@
  * S3 against OpenStack Swift, SFTP against OpenSSH: real servers on loopback, as Debian
  * packages them. Where they are not installed the tests say so and show nothing.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +22,7 @@ import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { freePorts } from '../kit/outside-server.ts'
 import { type Person, person, setUp } from '../kit/people.ts'
 import { plantProof } from '../kit/proofs.ts'
+import { someBytes } from '../kit/some-bytes.ts'
 import { hasSshd, type Sshd, startSshd } from '../kit/sshd.ts'
 import { hasSwift, type Swift, startSwift } from '../kit/swift.ts'
 import { fileOf } from './workspace-files.ts'
@@ -51,7 +52,7 @@ async function probe(daemon: TestDaemon, operator: Person, kind: TargetKind, con
 async function roundTrip(targetId: string): Promise<void> {
   const workspace = await one.provision()
   const { tenant } = workspace
-  const files = [Buffer.from('a small file'), randomBytes(17 * 1024 * 1024)]
+  const files = [Buffer.from('a small file'), someBytes(17 * 1024 * 1024)]
   for (const bytes of files) await fileOf(one, workspace, bytes)
   const { job_id } = await one.asRecovery(operations.exportTenant, {
     tenantId: tenant.id,

@@ -3,15 +3,15 @@
  * everything is there. What was cut off or changed is refused, and leaves nothing.
  */
 import { type ChildProcess, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { someBytes } from '../kit/some-bytes.ts'
 import { type Home, seen, temporaryHome } from '../kit/svc.ts'
 
 const password = 'correct horse battery staple'
-const bytes = randomBytes(3_000_000)
+const bytes = someBytes(3_000_000)
 
 let home: Home
 let up: ChildProcess

@@ -4,7 +4,6 @@
  * A removal that is killed between its archive and its row goes on. 9 kills; with SVC_FAULTS=full 20 at each step.
  */
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
@@ -18,6 +17,7 @@ import { readBackupArchive } from '../backup/age-reader.ts'
 import { fileOf } from '../backup/workspace-files.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { bareEnvironment } from '../kit/processes.ts'
+import { someBytes } from '../kit/some-bytes.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const rounds = isFull ? 20 : 1
@@ -140,7 +140,7 @@ test('killed anywhere, a backup goes on and is what was there; its files are sen
     let sent = 0
     for (const [name, failpoint, isReached] of deaths) {
       sent += files
-      for (let file = 0; file < files; file += 1) await fileOf(one, workspace, randomBytes(200_000))
+      for (let file = 0; file < files; file += 1) await fileOf(one, workspace, someBytes(200_000))
       const { asked, early } = await killedBackup(name, failpoint, isReached)
       made += early
       const jobId = asked.job_id

@@ -3,7 +3,6 @@
  * job is taken up again and ends. `SVC_FAULTS=full` runs 20 kills. Targets that fail:
  * failing-targets.test.ts.
  */
-import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,6 +13,7 @@ import { readArchive } from '../backup/importer.ts'
 import { fileOf } from '../backup/workspace-files.ts'
 import { spawnDaemon } from '../kit/daemon.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { someBytes } from '../kit/some-bytes.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const kills = isFull ? 21 : 7
@@ -101,7 +101,7 @@ function expectWholeArchives(): number {
 test(`${kills} kills at ${moments.length} moments leave nothing that looks whole and is not, and every job ends`, async () => {
   for (let kill = 0; kill < kills; kill += 1) {
     // New ones each time: what is at the target is not sent again.
-    for (let made = 0; made < files; made += 1) await fileOf(one, workspace, randomBytes(300_000))
+    for (let made = 0; made < files; made += 1) await fileOf(one, workspace, someBytes(300_000))
     sentBefore = sentFiles()
     const [, isReached] = moments[kill % moments.length] ?? moments[0]!
     const { job_id } = await ask()

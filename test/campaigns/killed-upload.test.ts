@@ -13,7 +13,8 @@ import { partBytes } from '../../src/core/contract/media/operations.ts'
 import { failpoints } from '../../src/core/kernel/values/failpoint.ts'
 import { spawnDaemon, urlOf } from '../kit/daemon.ts'
 import { bareEnvironment } from '../kit/processes.ts'
-import { type Files, openFiles, sha256Of, someBytes } from '../media/files.ts'
+import { someBytes } from '../kit/some-bytes.ts'
+import { type Files, openFiles, sha256Of } from '../media/files.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 5 : 1
 const ofSweep = ['media.swept', 'media.bytes_removed']

@@ -10,7 +10,8 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Media } from '../../src/core/contract/media/operations.ts'
 import { type SpawnedDaemon, spawnDaemon, urlOf } from '../kit/daemon.ts'
-import { type Files, openFiles, someBytes } from '../media/files.ts'
+import { someBytes } from '../kit/some-bytes.ts'
+import { type Files, openFiles } from '../media/files.ts'
 
 const mebibyte = 1024 * 1024
 const size = (process.env['SVC_FAULTS'] === 'full' ? 1024 : 192) * mebibyte

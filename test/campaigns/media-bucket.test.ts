@@ -17,10 +17,11 @@ import type { Release } from '../../src/core/kernel/egress/guard.ts'
 import { readRelease } from '../../src/core/kernel/egress/guard.ts'
 import { fileOf } from '../backup/workspace-files.ts'
 import { furnished, overdue } from '../kit/leaving-workspace.ts'
+import { someBytes } from '../kit/some-bytes.ts'
 import { hasSwift } from '../kit/swift.ts'
 import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 import { type Bucket, openBucket } from '../media/bucket.ts'
-import { code, type Files, openFiles, png, sha256Of, someBytes } from '../media/files.ts'
+import { code, type Files, openFiles, png, sha256Of } from '../media/files.ts'
 
 const range = (first: number, last: number, size: number) => ({
   headers: { 'content-range': `bytes ${first}-${last}/${size}` },

@@ -3,8 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { partBytes } from '../../src/core/contract/media/operations.ts'
+import { someBytes } from '../kit/some-bytes.ts'
 import { type Home, temporaryHome } from '../kit/svc.ts'
-import { type Files, openFiles, sha256Of, someBytes } from '../media/files.ts'
+import { type Files, openFiles, sha256Of } from '../media/files.ts'
 
 let files: Files
 let home: Home

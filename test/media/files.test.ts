@@ -7,7 +7,8 @@ import { sweepMedia } from '../../src/core/areas/media/sweep.ts'
 import { checkMedia } from '../../src/core/areas/recovery/media.ts'
 import type { Media } from '../../src/core/contract/media/operations.ts'
 import type { Person } from '../kit/people.ts'
-import { code, type Files, openFiles, png, sha256Of, someBytes } from './files.ts'
+import { someBytes } from '../kit/some-bytes.ts'
+import { code, type Files, openFiles, png, sha256Of } from './files.ts'
 
 let files: Files
 let member: Person

@@ -1,5 +1,5 @@
 /** A desk with an installation over its database, and short words for what the tests of media do with files. */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { bootInstallation } from '../../src/core/app/boot.ts'
 import { examineMedia } from '../../src/core/areas/media/examination.ts'
@@ -33,7 +33,6 @@ export interface Files extends Omit<Desk, 'read'> {
 }
 
 export const sha256Of = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
-export const someBytes = (length: number) => randomBytes(length)
 
 /** A picture of one point. */
 export const png = Buffer.from(

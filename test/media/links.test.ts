@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Media } from '../../src/core/contract/media/operations.ts'
 import { writeTicket } from '../../src/core/kernel/request/ticket.ts'
 import type { Person } from '../kit/people.ts'
-import { code, type Files, openFiles, png, someBytes } from './files.ts'
+import { someBytes } from '../kit/some-bytes.ts'
+import { code, type Files, openFiles, png } from './files.ts'
 
 let files: Files
 let media: Media

@@ -6,7 +6,8 @@ import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ClamdAddress, openScan, pingClamd, readClamdAddress } from '../../src/core/kernel/egress/clamd.ts'
 import { eicar, startClamd, type TestClamd } from '../kit/clamd.ts'
-import { type Files, openFiles, someBytes } from './files.ts'
+import { someBytes } from '../kit/some-bytes.ts'
+import { type Files, openFiles } from './files.ts'
 
 let files: Files
 let clamd: TestClamd

@@ -5,7 +5,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { partBytes } from '../../src/core/contract/media/operations.ts'
-import { code, type Files, openFiles, sha256Of, someBytes } from './files.ts'
+import { someBytes } from '../kit/some-bytes.ts'
+import { code, type Files, openFiles, sha256Of } from './files.ts'
 
 let files: Files
 beforeAll(async () => {
