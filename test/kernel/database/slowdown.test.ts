@@ -12,9 +12,9 @@ function known(): Slowdown {
 }
 
 /** What the flood may hold after each of many calls beside it; a call takes what `ms` says for the connections of the flood. */
-const beside = (slowdown: Slowdown, ms: (connections: number) => number, calls = 1_000): number[] =>
+const beside = (slowdown: Slowdown, ms: (connections: number) => number, calls = 1_000, isRefused = false): number[] =>
   Array.from({ length: calls }, () => {
-    slowdown.tookBeside('read', ms(slowdown.most))
+    slowdown.tookBeside('read', ms(slowdown.most), isRefused)
     return slowdown.most
   })
 
@@ -56,6 +56,40 @@ test('half of the calls beside it take at most twice their own time', () => {
   expect(slowdown.most).toBe(2)
 })
 
+test('a flood that is refused much rests for up to three times as long as it holds its one connection', () => {
+  const slowdown = known()
+  const held = beside(slowdown, () => 21, 1_000, true)
+  expect(held.at(-1)).toBe(1)
+  expect(slowdown.restMs(8)).toBeCloseTo(24)
+  // One transaction of a second does not stop it for three.
+  expect(slowdown.restMs(1_000)).toBe(100)
+  // What comes before anything is refused makes that neither shorter nor longer.
+  beside(slowdown, () => 21, 1)
+  expect(slowdown.restMs(8)).toBeCloseTo(24)
+  beside(slowdown, () => 10, 20)
+  expect(slowdown.restMs(8)).toBe(0)
+})
+
+test('callers who wait for their answers keep one connection all the time', () => {
+  const slowdown = known()
+  beside(slowdown, () => 21)
+  expect(slowdown.restMs(8)).toBe(0)
+})
+
+test('beside a flood that is refused much, 29 of 30 calls take at most twice their own time', () => {
+  const slowdown = known()
+  const times: number[] = []
+  for (let n = 0; n < 2_000; n += 1) {
+    // The longer the flood rests, the fewer calls meet it.
+    const part = 1 / (1 + slowdown.restMs(1))
+    times.push((n * 7) % 100 < 10 * part * part ? 21 : 10)
+    slowdown.tookBeside('read', times.at(-1)!, true)
+  }
+  const late = times.slice(-1_000).filter((ms) => ms > 20).length
+  expect(late).toBeLessThan(50)
+  expect(late).toBeGreaterThan(20)
+})
+
 test('when others are no longer slow, it has its share again', () => {
   const slowdown = known()
   beside(slowdown, () => 100)
@@ -66,10 +100,10 @@ test('when others are no longer slow, it has its share again', () => {
 test('calls of one kind are compared, and a kind of which little is known says nothing', () => {
   const slowdown = known()
   for (let n = 0; n < 100; n += 1) slowdown.tookCalm('export', 400)
-  for (let n = 0; n < 200; n += 1) slowdown.tookBeside('export', 500)
+  for (let n = 0; n < 200; n += 1) slowdown.tookBeside('export', 500, false)
   for (let n = 0; n < 7; n += 1) slowdown.tookCalm('rare', 1)
-  for (let n = 0; n < 200; n += 1) slowdown.tookBeside('rare', 1_000)
-  for (let n = 0; n < 200; n += 1) slowdown.tookBeside('never seen', 1_000)
+  for (let n = 0; n < 200; n += 1) slowdown.tookBeside('rare', 1_000, false)
+  for (let n = 0; n < 200; n += 1) slowdown.tookBeside('never seen', 1_000, false)
   expect(slowdown.most).toBe(share)
 })
 

@@ -202,6 +202,45 @@ test('a caller beside a flood leaves it no more than its share, even where it fi
   await Promise.all(flood.slice(5).map(({ end }) => end()))
 })
 
+test('beside callers that it makes slow, a flood that is refused much rests between its transactions, and alone it does not', async () => {
+  pool = opened({ maxWaiting: 3 })
+  for (let n = 0; n < 20; n += 1) pool.took('caller', 'read', 1)
+  let isOver = false
+  let done = 0
+  const client = async () => {
+    while (!isOver) {
+      if (!pool.isInTime('flood', 0)) await pause(1)
+      else
+        await work('flood').then(
+          () => (done += 1),
+          () => pause(1),
+        )
+    }
+  }
+  const work = (lane: string) => pool.transaction('', (tx) => tx`select pg_sleep(0.005)`, { lane, answersCaller: true })
+  const clients = Array.from({ length: 40 }, client)
+  const doneIn = async (ms: number, isBeside: boolean) => {
+    const before = done
+    for (const end = performance.now() + ms; performance.now() < end; ) {
+      if (isBeside) await work('caller')
+      if (isBeside) pool.took('caller', 'read', 100)
+      await pause(10)
+    }
+    return done - before
+  }
+  await doneIn(1_000, true)
+  const beside = await doneIn(1_000, true)
+  // A second after the last caller it has every connection again.
+  await doneIn(1_100, false)
+  const alone = await doneIn(1_000, false)
+  isOver = true
+  await Promise.all(clients)
+  // At most a quarter of what one connection does in a second, and six of them.
+  expect(beside).toBeLessThan(60)
+  expect(beside).toBeGreaterThan(10)
+  expect(alone).toBeGreaterThan(5 * beside)
+})
+
 test('a caller for whom there is no room is told at once', async () => {
   pool = opened({ size: 1, maxWaiting: 1 })
   const holder = hold('flood')

@@ -158,4 +158,5 @@ export class Backlog {
   }
 }
 
-const isFlood = ({ refused }: Asker) => refused > floodRefused
+/** More of it comes than is done. */
+export const isFlood = ({ refused }: Asker): boolean => refused > floodRefused

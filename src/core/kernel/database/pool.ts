@@ -206,12 +206,14 @@ class Connections {
     try {
       const connection = await this.acquire(lane, options.answersCaller ?? false)
       this.lent += 1
+      const lentAt = performance.now()
       this.loans.set(connection, loan)
       connection.patience = this.patience
       try {
         return await use(connection)
       } finally {
         this.loans.delete(connection)
+        this.letRest(lane, performance.now() - lentAt)
         this.giveBack(connection, lane)
       }
     } finally {
@@ -285,6 +287,15 @@ class Connections {
   private giveBack(connection: Connection, lane: Lane<Waiter>): void {
     lane.held -= 1
     this.offer(connection)
+  }
+
+  private letRest(lane: Lane<Waiter>, heldMs: number): void {
+    const ms = this.turns.rest(lane, heldMs)
+    if (ms === 0) return
+    setTimeout(() => {
+      lane.isResting = false
+      this.serveWaiting()
+    }, Math.ceil(ms))
   }
 
   /** Hands the connection to the next waiter; a dead one is replaced. Answers whether a waiter took it. */

@@ -13,7 +13,7 @@
  * share, the pool counts as crowded for a second. Then no lane gets more than its share, even if a
  * connection is free, so that the caller's next transactions find one. Otherwise each of them would
  * wait for the flood to return a connection. The share is smaller than a third while the calls of
- * small lanes have become slow (slowdown.ts).
+ * small lanes have become slow; a lane that is refused much then even rests between its transactions (slowdown.ts).
  *
  * The number of waiting transactions is bounded for each lane, so that only the flood is
  * refused. It is also bounded in total: at that bound, the newest of the longest lane is refused
@@ -21,9 +21,9 @@
  * queue stands, `isInTime` admits only those that get a connection soon (backlog.ts).
  *
  * Cost: one look-up by name for each transaction; the rest only while transactions wait.
- * Spec: decisions 7, Bounds at the door, Overload; docs/decisions/0143, 0185, 0189.
+ * Spec: decisions 7, Bounds at the door, Overload; docs/decisions/0143, 0185, 0189, 0512.
  */
-import { type Asker, Backlog } from './backlog.ts'
+import { type Asker, Backlog, isFlood } from './backlog.ts'
 import { Slowdown } from './slowdown.ts'
 
 export interface Lane<W> extends Asker {
@@ -31,6 +31,8 @@ export interface Lane<W> extends Asker {
   /** Connections that it holds, or that are being made for it. */
   held: number
   readonly waiting: W[]
+  /** It does without a connection for a moment, if the pool is crowded. */
+  isResting: boolean
 }
 
 /** How many idle lanes are kept; making a new one costs less than a look-up. */
@@ -76,7 +78,7 @@ export class Turns<W> {
     const known = this.lanes.get(name)
     if (known) return known
     if (this.lanes.size >= remembered) this.forget()
-    const lane: Lane<W> = { name, held: 0, waiting: [], refused: 0, forgottenAt: 0 }
+    const lane: Lane<W> = { name, held: 0, waiting: [], isResting: false, refused: 0, forgottenAt: 0 }
     this.lanes.set(name, lane)
     return lane
   }
@@ -84,7 +86,7 @@ export class Turns<W> {
   /** Whether a transaction that comes now may have a connection that is free. A caller beside a flood makes the pool crowded. */
   admits(lane: Lane<W>, isCaller: boolean): boolean {
     if (lane.waiting.length > 0) return false
-    const isSmall = lane.held < this.share
+    const isSmall = this.isSmall(lane)
     if (isSmall && isCaller && this.count > 0) this.crowd()
     return isSmall || !this.isCrowded()
   }
@@ -96,8 +98,16 @@ export class Turns<W> {
       return
     }
     const lane = this.lanes.get(name)
-    const isFlood = lane !== undefined && (lane.waiting.length > 0 || lane.held >= this.share)
-    if (!isFlood) this.slowdown.tookBeside(kind, ms)
+    const isCrowd = lane !== undefined && (lane.waiting.length > 0 || lane.held >= this.share)
+    if (!isCrowd) this.slowdown.tookBeside(kind, ms, [...this.queue].some(isFlood))
+  }
+
+  /** For how long the lane does without a connection, now that it returns one that it held for so long, in ms. */
+  rest(lane: Lane<W>, heldMs: number): number {
+    if (!isFlood(lane) || !this.isCrowded()) return 0
+    const ms = this.slowdown.restMs(heldMs)
+    lane.isResting ||= ms > 0
+    return ms
   }
 
   /** Whether a call that comes now in this lane, `lateMs` after it was sent, would be lent a connection in time. */
@@ -119,7 +129,8 @@ export class Turns<W> {
    * the longest lane.
    */
   enter(lane: Lane<W>, newcomer: W, isCaller: boolean): W | undefined {
-    if (isCaller && lane.held < this.share) this.crowd()
+    // What waits behind its own lane does not wait for another.
+    if (isCaller && lane.waiting.length === 0 && this.isSmall(lane)) this.crowd()
     if (lane.waiting.length >= this.perLane) return newcomer
     let leaving: W | undefined
     if (this.count >= this.perLane * fullLanes) {
@@ -163,9 +174,13 @@ export class Turns<W> {
 
   /** Few lanes can hold their share, so the search is short. */
   private nextLane(): Lane<W> | undefined {
-    for (const lane of this.queue) if (lane.held < this.share) return lane
+    for (const lane of this.queue) if (this.isSmall(lane)) return lane
     const [first] = this.isCrowded() ? [] : this.queue
     return first
+  }
+
+  private isSmall({ held, isResting }: Lane<W>): boolean {
+    return held < this.share && !(isResting && this.isCrowded())
   }
 
   private crowd(): void {
