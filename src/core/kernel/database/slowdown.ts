@@ -27,7 +27,8 @@ const enoughForFlood = 2
 /** What a call takes from what the flood may hold, or adds to it, in connections. */
 const beyondEnough = { narrower: 0.4, wider: 0.4 / 20 }
 const withinEnough = { narrower: 0.1, wider: 0.1 / 2 }
-const ofRefused = { narrower: 0.1, wider: 0.1 / 29 }
+/** The same of a flood that is refused much, as a part of what it may hold. */
+const ofRefused = { narrower: 0.2, wider: 0.2 / 29 }
 /** The least, in connections. */
 const leastOfRefused = 0.25
 /** One long transaction must not stop its lane. */
@@ -79,11 +80,16 @@ export class Slowdown {
   tookBeside(kind: string, ms: number, isRefused: boolean): void {
     const known = this.calm.get(kind)
     if (known === undefined || known.calls < enough) return
-    const few = isRefused ? ofRefused : withinEnough
-    const { narrower, wider } = this.allowed > enoughForFlood ? beyondEnough : few
+    const { narrower, wider } = this.steps(isRefused)
     const change = ms > bearable * known.ms ? -narrower : wider
     // A flood begins before anything of it is refused: what is known of the one before stays.
     const least = isRefused ? leastOfRefused : Math.min(1, this.allowed)
     this.allowed = Math.min(this.share, Math.max(least, this.allowed + change))
+  }
+
+  private steps(isRefused: boolean): { readonly narrower: number; readonly wider: number } {
+    const { allowed } = this
+    if (isRefused) return { narrower: allowed * ofRefused.narrower, wider: allowed * ofRefused.wider }
+    return allowed > enoughForFlood ? beyondEnough : withinEnough
   }
 }
