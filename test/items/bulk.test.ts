@@ -212,6 +212,20 @@ describe('what nobody may', () => {
     ])
   })
 
+  test('an item that one action moves asks for the role where it is then', async () => {
+    const other = await desk.collection(await desk.hub())
+    const decided = await desk.ask(`PUT /containers/${other.id}/policies`, { delete_role: 'ADMIN' })
+    expect(decided.status).toBe(200)
+    const [stays, goes] = await some(2)
+    const moving = [{ action: 'move', container_id: other.id }, { action: 'delete' }]
+    expect(stateOf(await bulk(ids([goes!]), moving))).toEqual([[403, 'auth.role_required', null]])
+    expect(stateOf(await bulk(ids([goes!]), moving.slice(0, 1)))).toEqual([[200, null, 2]])
+    expect(stateOf(await bulk(ids([stays!, goes!]), [{ action: 'delete' }]))).toEqual([
+      [200, null, null],
+      [403, 'auth.role_required', null],
+    ])
+  })
+
   test.each([
     [[], [{ action: 'complete' }], '/items', 'list.minimum'],
     [[{ id: randomUUID() }], [], '/actions', 'list.minimum'],

@@ -27,6 +27,7 @@ import type { Part } from '../../kernel/database/statement.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import { hasWaited } from '../../kernel/database/waited.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { together } from '../../kernel/transaction/together.ts'
 import type { AccountActor } from '../../kernel/values/actor.ts'
 
 /** What a container decides itself, and what it takes from its hub, or from the workspace. */
@@ -99,8 +100,15 @@ export async function visibleContainer(ctx: Ctx, containerId: string, role: Role
  * The container, for writing in it. It does not change until the commit. Refuses not_found, auth.role_required where the
  * caller's role in it is lower, container.archived.
  */
-export const writableContainer = (ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> =>
-  writableContainerOf(ctx, known(ctx, containerId), role)
+export async function writableContainer(
+  ctx: Ctx,
+  containerId: string,
+  role: Role | DecidedRole,
+): Promise<ContainerRow> {
+  const held = heldBy.get(ctx)
+  if (!held?.has(containerId)) return writableContainerOf(ctx, known(ctx, containerId), role)
+  return writable(held.get(containerId), role)
+}
 
 /** A role that the container's policies decide. */
 export type DecidedRole = 'delete_role' | 'comment_role'
@@ -111,7 +119,28 @@ export async function writableContainerOf(
   containerId: Part,
   role: Role | DecidedRole,
 ): Promise<ContainerRow> {
-  const container = alive(await findContainer(ctx, containerId, 'share'))
+  return writable(await findContainer(ctx, containerId, 'share'), role)
+}
+
+/** Containers that a call about many items has locked; undefined: the caller does not see it. */
+const heldBy = new WeakMap<Ctx, ReadonlyMap<string, ContainerRow | undefined>>()
+
+/**
+ * Locks the containers, and finds them here until the commit: what the caller may in them is asked once for a call about many
+ * items, and not for each of these. Not within a savepoint, which gives the locks back (docs/decisions/0513).
+ */
+export async function holdContainers(ctx: Ctx, containerIds: Iterable<string>): Promise<void> {
+  const ids = [...new Set(containerIds)].sort()
+  const found = await together(...ids.map((id) => findContainer(ctx, known(ctx, id), 'share')))
+  // What is read from now on is read behind the lock.
+  heldBy.set(ctx, new Map(found.map((row, at) => [ids[at]!, row && { ...row, has_waited: false }])))
+}
+
+/** Whether the call holds the containers of its items. */
+export const holdsContainers = (ctx: Ctx): boolean => heldBy.has(ctx)
+
+function writable(found: ContainerRow | undefined, role: Role | DecidedRole): ContainerRow {
+  const container = alive(found)
   const isDecided = role === 'delete_role' || role === 'comment_role'
   demandRole(container, isDecided ? effectivePolicies(container)[role] : role)
   if (container.is_archived) refuse('container.archived')

@@ -25,7 +25,9 @@ import {
   containerOfTrashed,
   type DecidedRole,
   effectivePolicies,
+  holdsContainers,
   isSeen,
+  writableContainer,
   writableContainerOf,
 } from '../access/access.ts'
 
@@ -107,15 +109,20 @@ export async function lockItem(
   itemId: string,
   { role = 'MEMBER', takes }: Locking = {},
 ): Promise<LockedItem> {
-  const [found, container] = await together(
-    lockedRow(ctx, itemId),
-    writableContainerOf(ctx, containerOf(ctx, itemId), role),
-  )
+  const [found, container] = holdsContainers(ctx)
+    ? await lockedInHeld(ctx, itemId, role)
+    : await together(lockedRow(ctx, itemId), writableContainerOf(ctx, containerOf(ctx, itemId), role))
   const row = found.is_old || container.has_waited ? await lockedRow(ctx, itemId) : found
   const locked = lockedOf(row, container)
   ctx.unchanged(locked.item.version)
   if (locked.item.archived_at !== null && takes === undefined) refuse('item.archived')
   return locked
+}
+
+/** In a call about many items the container is known, unless an action before this one moved the item. */
+async function lockedInHeld(ctx: Ctx, itemId: string, role: Role | DecidedRole): Promise<[LockedRow, ContainerRow]> {
+  const found = await lockedRow(ctx, itemId)
+  return [found, await writableContainer(ctx, found.container_id, role)]
 }
 
 export interface TrashedItem extends LockedItem {

@@ -1,8 +1,9 @@
 /**
  * Actions on many items in one transaction, each as its own operation does it.
  *
- *    lock the items that are seen, by id ──▶ item by item, in the order sent: its version, then each action
- *                                            └─ EACH: behind a savepoint   ATOMIC: the first refusal ends all
+ *    lock the items that are seen, by id ──▶ lock their containers ──▶ item by item, in the order sent: its version, then
+ *    each action
+ *      └─ EACH: behind a savepoint   ATOMIC: the first refusal ends all
  *
  * Items are locked by id before anything is done, so two calls about the same items wait for each other and do not end each
  * other. What else two of them lock in different orders, PostgreSQL ends and the pool repeats. Spec: items 1, N6.
@@ -12,7 +13,7 @@ import type { Item } from '../../../contract/items/operations.ts'
 import { Problem, problemOf, refuse, type Violation } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { etagOf } from '../../../kernel/values/etag.ts'
-import { isSeen } from '../../access/access.ts'
+import { holdContainers, isSeen } from '../../access/access.ts'
 import { archiveItem, unarchiveItem } from '../archive.ts'
 import { deleteItem, updateItem } from '../change.ts'
 import { completeItem, reopenItem } from '../completion.ts'
@@ -62,6 +63,10 @@ async function doAll(
   // Held before the items are locked, as in a call of its own.
   if (actions.some(({ action }) => ofTrees.has(action))) void holdTreesOf(ctx, ...items.map(({ id }) => id))
   const seen = await lockSeen(ctx, items)
+  await holdContainers(
+    ctx,
+    [...seen.values()].map(({ container_id }) => container_id),
+  )
   const results: BulkResult[] = []
   for (const [at, sent] of items.entries()) {
     try {
@@ -101,6 +106,7 @@ const ofTrees: ReadonlySet<BulkAction['action']> = new Set([
 interface Seen {
   readonly id: string
   readonly version: number
+  readonly container_id: string
   readonly is_deleted: boolean
 }
 
@@ -109,7 +115,7 @@ async function lockSeen(ctx: Ctx, items: readonly Sent[]): Promise<ReadonlyMap<s
   const { tx } = ctx
   const { tenantId } = ctx.account
   const rows = await tx<Seen[]>`
-    select i.id, i.version, i.deleted_at is not null as is_deleted from item i
+    select i.id, i.version, i.container_id, i.deleted_at is not null as is_deleted from item i
     join container c on c.tenant_id = i.tenant_id and c.id = i.container_id
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
     where i.tenant_id = ${tenantId} and i.id in ${tx.list(items.map(({ id }) => id))} and i.purged_at is null
