@@ -30,8 +30,10 @@ import { querying } from './querying.ts'
 import { restoring } from './restoring.ts'
 import { retaining } from './retaining.ts'
 import { scale } from './scale.ts'
+import { searching } from './searching.ts'
 import { sweeping } from './sweeping.ts'
 import { drawn, type Line } from './table.ts'
+import { trashing } from './trashing.ts'
 
 const parts = {
   floor: onGround(floor),
@@ -46,6 +48,8 @@ const parts = {
   erasure: onGround(erasing),
   board: boards,
   query: querying,
+  search: searching,
+  trash: onGround(trashing),
   load: onGround(mixedLoad),
   overload: onGround(overload),
   scale,
