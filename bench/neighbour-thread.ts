@@ -3,19 +3,10 @@
  * answers how long each took, in ms.
  */
 import { once } from 'node:events'
-import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openMix } from './load-mix.ts'
 import type { NeighbourOrder } from './neighbour.ts'
-
-/** It is little work, and must not wait here behind what it measures. Of a thread that asks, the system changes only its own. */
-function goFirst(): void {
-  try {
-    setPriority(constants.priority.PRIORITY_HIGHEST)
-  } catch {
-    process.stderr.write('neighbour: no higher priority is allowed here, so its latencies include its own waits\n')
-  }
-}
+import { goFirst } from './priority.ts'
 
 /** Between two requests: about 100 a second. */
 const beatMs = 10

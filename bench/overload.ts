@@ -11,7 +11,6 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fillBoards } from './board-filler.ts'
@@ -19,6 +18,7 @@ import { addWorkspace, type Ground } from './ground.ts'
 import { type Mix, openMix } from './load-mix.ts'
 import { heldShare, latencyMs, type Outcome, quantile, sendAtRate, summed, toldOf } from './open-loop.ts'
 import type { FloodOrder, FloodSettings } from './overload-process.ts'
+import { goFirst } from './priority.ts'
 import { startService } from './processes.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
@@ -48,7 +48,7 @@ export async function overload(ground: Ground): Promise<Line[]> {
   const mix = openMix(daemon.address, neighbour, ownBoards)
   const flood = startFlood({ address: daemon.address, token: ground.token, boards })
   // Not earlier: the daemon and the flood would inherit it.
-  preferThis()
+  goFirst()
   try {
     for (const rate of warmUp) await flood.send({ rate, seconds: 5 })
     const rate = await highestHeld(flood)
@@ -102,16 +102,6 @@ function startFlood(settings: FloodSettings): Flood {
       if (child.connected) child.disconnect()
       if (child.exitCode === null) await once(child, 'exit')
     },
-  }
-}
-
-function preferThis(): void {
-  try {
-    setPriority(constants.priority.PRIORITY_HIGHEST)
-  } catch {
-    process.stderr.write(
-      "overload: no higher priority is allowed here, so the neighbour's latencies include its own waits\n",
-    )
   }
 }
 

@@ -1,4 +1,4 @@
-/** What one turn gives to a connection leaves in one write. Decision 0176. */
+/** What a rule gives to a connection at once leaves in one write. Decisions 0176, 0511. */
 import type { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -24,7 +24,7 @@ function stream() {
 
 const long = (letter: string) => letter.repeat(1_024)
 
-test('pieces that the driver could not hold back leave with the rest, which it sends at the end of the turn', async () => {
+test('pieces that the driver could not hold back leave with the rest, which it sends a moment later', async () => {
   const { written, writes } = stream()
   written.write(Buffer.from(long('a')))
   written.write(Buffer.from(long('b')))
@@ -42,12 +42,10 @@ test('more than 4 KiB leave in parts, while the rest is being written', async ()
   expect(writes).toEqual([[...'abcde'].map(long), [long('f'), 'the rest']])
 })
 
-test('they leave a turn later if there is no rest', async () => {
+test('they leave in this turn if there is no rest', async () => {
   const { written, writes } = stream()
   written.write(Buffer.from(long('a')))
   written.write(Buffer.from(long('b')))
-  await turn()
-  await turn()
   await turn()
   expect(writes).toEqual([[long('a'), long('b')]])
 })

@@ -129,7 +129,7 @@ const heldBy = new WeakMap<Ctx, ReadonlyMap<string, ContainerRow | undefined>>()
  * Locks the containers, and finds them here until the commit: what the caller may in them is asked once for a call about many
  * items, and not for each of these. Not within a savepoint, which gives the locks back (docs/decisions/0513).
  */
-export async function holdContainers(ctx: Ctx, containerIds: Iterable<string>): Promise<void> {
+export async function holdContainers(ctx: Ctx, containerIds: readonly string[]): Promise<void> {
   const ids = [...new Set(containerIds)].sort()
   const found = await together(...ids.map((id) => findContainer(ctx, known(ctx, id), 'share')))
   // What is read from now on is read behind the lock.

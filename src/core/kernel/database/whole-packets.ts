@@ -2,8 +2,8 @@
  * Sends in few writes what a rule gives to the driver at once.
  *
  * The driver writes as soon as 1,024 bytes are waiting, and the rest when all promises that can go on have gone on
- * (driver-query.ts). A change sends some kilobytes, and each write to a socket costs as much as much code
- * (docs/decisions/0176). So the socket is corked at the first of these writes, and opened behind the rest.
+ * (driver-query.ts). A change sends some kilobytes, and each write to a socket costs (docs/decisions/0176).
+ * So the socket is corked at the first of these writes, and opened behind the rest.
  *
  * When more than 4 KiB wait and another long piece comes, what waits leaves first: PostgreSQL begins with it while we
  * write the rest.

@@ -1,9 +1,9 @@
 /**
  * Actions on many items in one transaction, each as its own operation does it.
  *
- *    lock the items that are seen, by id ──▶ lock their containers ──▶ item by item, in the order sent: its version, then
- *    each action
- *      └─ EACH: behind a savepoint   ATOMIC: the first refusal ends all
+ *    lock the items that are seen, by id, then their containers
+ *      └─▶ item by item, in the order sent: its version, then each action
+ *          EACH: behind a savepoint   ATOMIC: the first refusal ends all
  *
  * Items are locked by id before anything is done, so two calls about the same items wait for each other and do not end each
  * other. What else two of them lock in different orders, PostgreSQL ends and the pool repeats. Spec: items 1, N6.
@@ -63,10 +63,8 @@ async function doAll(
   // Held before the items are locked, as in a call of its own.
   if (actions.some(({ action }) => ofTrees.has(action))) void holdTreesOf(ctx, ...items.map(({ id }) => id))
   const seen = await lockSeen(ctx, items)
-  await holdContainers(
-    ctx,
-    [...seen.values()].map(({ container_id }) => container_id),
-  )
+  const containerIds = Array.from(seen.values(), (item) => item.container_id)
+  await holdContainers(ctx, containerIds)
   const results: BulkResult[] = []
   for (const [at, sent] of items.entries()) {
     try {
