@@ -17,7 +17,7 @@ import { type Line, ratioLine } from './table.ts'
 const sizes = (process.env['BENCH_GROWTH_ITEMS'] ?? '100,10000,100000,1000000').split(',').map(Number)
 const others = { boards: 20, buckets: 8, itemsEach: 50 }
 const connections = 4
-const rounds = 3
+const rounds = 5
 const roundMs = 700
 const warmUpMs = 3_000
 /** Of a larger container so many items are read and changed, which lie all over it. */

@@ -1,7 +1,7 @@
 /**
  * The removal of what was purged: its rows go for good, except what a legal hold covers.
  *
- *    purged ──200 a transaction, holds asked for in each──▶ removed
+ *    purged ──100 a transaction, holds asked for in each──▶ removed
  *       └─ covered by a hold: stays, in no answer; its release queues this job again
  *
  * Always true:
@@ -30,7 +30,7 @@ import { isContainerHeld, isItemHeld, isTemplateHeld } from './holds.ts'
 
 const worker = { kind: 'SYSTEM', job: 'remove_purged' } as const
 /** Items that one transaction removes at most; fewer where that takes long. */
-const mostAtOnce = 200
+const mostAtOnce = 100
 /** Rows that one transaction looks at: those under a hold are passed over. */
 const lookedAt = 500
 const longMs = 80
@@ -150,6 +150,9 @@ async function destroyItems(ctx: Ctx, tenantId: string, items: readonly Candidat
   const { tx } = ctx
   const ids = items.map(({ id }) => id)
   const files = await lockFilesOf(tx, tenantId, ids)
+  const attached = tx.part`(
+    select r.id from media_reference r where r.tenant_id = ${tenantId} and r.item_id in ${tx.list(ids)})`
+  void removeDocuments(ctx, tenantId, 'MEDIA', attached)
   await removeBelongings(tx, await readBelongings(tx, 'item'), tenantId, ids)
   loosenFiles(tx, tenantId, files)
   void removeDocuments(ctx, tenantId, 'ITEM', tx.list(ids))
