@@ -11,8 +11,13 @@ import { replaceFiles } from './replace-files.js'
 
 const joined = ['@oclif/core', 'zod']
 
-/** oclif finds a command at the path of its source. */
-const entries = ['src/cli/main.ts', 'src/cli/help.ts', ...globSync('src/cli/commands/**/*.ts')]
+/** oclif finds a command at the path of its source; `*-process.ts` are programs that the service starts. */
+const entries = [
+  'src/cli/main.ts',
+  'src/cli/help.ts',
+  ...globSync('src/cli/commands/**/*.ts'),
+  ...globSync('src/core/**/*-process.ts'),
+]
 const isOwn = (id) => id.startsWith('.') || id.startsWith('/')
 const isJoined = (id, importer) =>
   joined.some((name) => id === name || id.startsWith(`${name}/`)) ||

@@ -696,6 +696,7 @@ CREATE TABLE comment (
   deleted_at timestamp with time zone,
   version integer DEFAULT 1 NOT NULL,
   media_ids jsonb DEFAULT '[]'::jsonb NOT NULL,
+  mentioned_group_ids jsonb DEFAULT '[]'::jsonb NOT NULL,
   CONSTRAINT comment_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT comment_has_text CHECK (deleted_at IS NOT NULL OR body <> ''::text),
   CONSTRAINT comment_tenant_id_item_id_fkey FOREIGN KEY (tenant_id, item_id) REFERENCES item(tenant_id, id) ON DELETE CASCADE,
@@ -1508,11 +1509,20 @@ CREATE TABLE media (
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   version integer DEFAULT 1 NOT NULL,
   withheld_at timestamp with time zone,
+  width integer,
+  height integer,
+  small_bytes integer,
+  medium_bytes integer,
+  previewed_at timestamp with time zone,
   CONSTRAINT media_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT media_check CHECK (received_bytes >= 0 AND received_bytes <= size_bytes),
+  CONSTRAINT media_height_check CHECK (height > 0),
   CONSTRAINT media_kind_check CHECK (kind = ANY (ARRAY['IMAGE'::text, 'VIDEO'::text, 'AUDIO'::text, 'TEXT'::text, 'DOCUMENT'::text, 'ARCHIVE'::text, 'OTHER'::text])),
+  CONSTRAINT media_medium_bytes_check CHECK (medium_bytes > 0),
   CONSTRAINT media_size_bytes_check CHECK (size_bytes > 0),
+  CONSTRAINT media_small_bytes_check CHECK (small_bytes > 0),
   CONSTRAINT media_state_check CHECK (state = ANY (ARRAY['UPLOADING'::text, 'SCANNING'::text, 'READY'::text, 'REFUSED'::text])),
+  CONSTRAINT media_width_check CHECK (width > 0),
   CONSTRAINT media_tenant_id_created_by_fkey FOREIGN KEY (tenant_id, created_by) REFERENCES account(tenant_id, id)
 );
 CREATE INDEX attached_uploads ON media USING btree (tenant_id, updated_at) WHERE state = 'UPLOADING'::text AND loose_since IS NULL;
@@ -1520,6 +1530,7 @@ CREATE INDEX loose_media ON media USING btree (tenant_id, loose_since) WHERE loo
 CREATE INDEX media_by_size ON media USING btree (tenant_id, size_bytes, id);
 CREATE INDEX media_by_uploader ON media USING btree (tenant_id, created_by, id);
 CREATE INDEX media_in_examination ON media USING btree (tenant_id, updated_at) WHERE state = 'SCANNING'::text;
+CREATE INDEX media_without_previews ON media USING btree (tenant_id, id) WHERE state = 'READY'::text AND previewed_at IS NULL AND kind = 'IMAGE'::text;
 CREATE INDEX own_media_by_size ON media USING btree (tenant_id, created_by, size_bytes, id);
 ALTER TABLE media ENABLE ROW LEVEL SECURITY;
 ALTER TABLE media FORCE ROW LEVEL SECURITY;
@@ -1535,12 +1546,14 @@ CREATE TABLE media_reference (
   added_by uuid NOT NULL,
   added_at timestamp with time zone DEFAULT now() NOT NULL,
   comment_id uuid,
+  id uuid GENERATED ALWAYS AS ((md5(((item_id)::text || (media_id)::text)))::uuid) STORED NOT NULL,
   CONSTRAINT media_reference_pkey PRIMARY KEY (tenant_id, item_id, media_id),
   CONSTRAINT media_reference_tenant_id_added_by_fkey FOREIGN KEY (tenant_id, added_by) REFERENCES account(tenant_id, id),
   CONSTRAINT media_reference_tenant_id_item_id_fkey FOREIGN KEY (tenant_id, item_id) REFERENCES item(tenant_id, id),
   CONSTRAINT media_reference_tenant_id_media_id_fkey FOREIGN KEY (tenant_id, media_id) REFERENCES media(tenant_id, id)
 );
 CREATE INDEX media_reference_by_account ON media_reference USING btree (tenant_id, added_by);
+CREATE INDEX media_reference_by_id ON media_reference USING btree (tenant_id, id);
 CREATE INDEX media_reference_by_media ON media_reference USING btree (tenant_id, media_id, item_id);
 ALTER TABLE media_reference ENABLE ROW LEVEL SECURITY;
 ALTER TABLE media_reference FORCE ROW LEVEL SECURITY;

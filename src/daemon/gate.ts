@@ -45,7 +45,7 @@ import type { Rate } from './rate.ts'
 import { type Heard, networkOf, sourceOf } from './source.ts'
 import type { SourceRate } from './source-rate.ts'
 
-/** A ticket as it was sent, and the ids of the path. */
+/** A ticket as it was sent, with the ids of the path and the variant. */
 export interface SentTicket {
   readonly text: string
   readonly params: Readonly<Record<string, string>>

@@ -13,6 +13,7 @@ import { boundsOf, type Operation } from '../core/contract/operation.ts'
 import { Problem, refuse } from '../core/contract/problem.ts'
 import type { Config } from '../core/kernel/config/config.ts'
 import type { StoredAnswer } from '../core/kernel/request/idempotency.ts'
+import { ticketParams } from '../core/kernel/request/ticket.ts'
 import { receive, receiveParams } from '../core/kernel/request/validation.ts'
 import { inside, spanned } from '../core/kernel/tracing/tracing.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
@@ -141,9 +142,9 @@ async function performForeseen(
 
 /** The ticket of a call that may come without a token. */
 function ticketOf({ needs }: Operation, { query, params }: FastifyRequest): SentTicket | undefined {
-  const { ticket: text } = query as { readonly ticket?: unknown }
+  const { ticket: text, variant } = query as { readonly ticket?: unknown; readonly variant?: unknown }
   if (needs.caller !== 'workspace' || !needs.ticket || typeof text !== 'string') return undefined
-  return { text, params: params as Record<string, string> }
+  return { text, params: ticketParams(params as Record<string, string>, variant) }
 }
 
 const requestsOf = ({ counts }: Operation, { body }: FastifyRequest): number => counts?.(body) ?? 1

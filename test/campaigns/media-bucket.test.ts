@@ -20,27 +20,12 @@ import { furnished, overdue } from '../kit/leaving-workspace.ts'
 import { someBytes } from '../kit/some-bytes.ts'
 import { hasSwift } from '../kit/swift.ts'
 import { type TwoWays, twoWays } from '../kit/two-ways.ts'
-import { type Bucket, openBucket } from '../media/bucket.ts'
+import { type Bucket, configOfBucket, openBucket } from '../media/bucket.ts'
 import { code, type Files, openFiles, png, sha256Of } from '../media/files.ts'
 
 const range = (first: number, last: number, size: number) => ({
   headers: { 'content-range': `bytes ${first}-${last}/${size}` },
 })
-const egress = readRelease('127.0.0.1') as Release
-const configOf = (bucket: Bucket) => ({
-  egress,
-  media: {
-    dir: '/nonexistent/media',
-    bucket: bucket.settings,
-    maxBytes: 268_435_456,
-    refusedTypes: ['application/x-elf'],
-    keepDays: 7,
-    looseHours: 24,
-    linkSeconds: 300,
-    clamd: undefined,
-  },
-})
-
 let bucket: Bucket
 beforeAll(async () => {
   if (hasSwift) bucket = await openBucket()
@@ -50,7 +35,7 @@ afterAll(() => bucket?.stop())
 describe.runIf(hasSwift)('a bucket', () => {
   let files: Files
   beforeAll(async () => {
-    files = await openFiles(configOf(bucket))
+    files = await openFiles(configOfBucket(bucket))
   }, 60_000)
   afterAll(() => files.close())
 
@@ -163,7 +148,7 @@ describe.runIf(hasSwift)('a bucket', () => {
 describe.runIf(hasSwift)('of a workspace', () => {
   let ways: TwoWays
   beforeAll(async () => {
-    ways = await twoWays(configOf(bucket))
+    ways = await twoWays(configOfBucket(bucket))
   }, 60_000)
   afterAll(() => ways.close())
 

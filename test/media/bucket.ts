@@ -1,6 +1,7 @@
 /** A bucket of a real S3 server, and what is in it. */
 import { S3mini } from 's3mini'
 import type { MediaBucket } from '../../src/core/kernel/config/media-settings.ts'
+import { type Release, readRelease } from '../../src/core/kernel/egress/guard.ts'
 import { type Swift, startSwift } from '../kit/swift.ts'
 
 export interface Bucket {
@@ -13,6 +14,21 @@ export interface Bucket {
   object(tenantId: string, id: string): Promise<Buffer>
   stop(): Promise<void>
 }
+
+/** The settings of an installation whose files are in the bucket. */
+export const configOfBucket = (bucket: Bucket) => ({
+  egress: readRelease('127.0.0.1') as Release,
+  media: {
+    dir: '/nonexistent/media',
+    bucket: bucket.settings,
+    maxBytes: 268_435_456,
+    refusedTypes: ['application/x-elf'],
+    keepDays: 7,
+    looseHours: 24,
+    linkSeconds: 300,
+    clamd: undefined,
+  },
+})
 
 export async function openBucket(): Promise<Bucket> {
   const swift = await startSwift()

@@ -27,6 +27,11 @@ const elf = readFileSync(process.execPath).subarray(0, 4096)
 describe('a file is what its bytes are', () => {
   test.each([
     ['picture.png', png, 'image/png', 'IMAGE', 'inline'],
+    ['photo', Buffer.from('ffd8ffe000104a46494600010100', 'hex'), 'image/jpeg', 'IMAGE', 'inline'],
+    ['moving', 'GIF89a\u0001\u0000\u0001\u0000', 'image/gif', 'IMAGE', 'inline'],
+    ['small', Buffer.from('RIFF\x1a\0\0\0WEBPVP8L\x0d\0\0\0', 'latin1'), 'image/webp', 'IMAGE', 'inline'],
+    ['song', Buffer.from('RIFF\x24\0\0\0WAVEfmt \x10\0\0\0', 'latin1'), 'audio/wav', 'AUDIO', 'inline'],
+    ['film', Buffer.from('\0\0\0\x18ftypisom\0\0\0\0isommp42', 'latin1'), 'video/mp4', 'VIDEO', 'inline'],
     ['page.png', html, 'text/html', 'DOCUMENT', 'attachment'],
     ['logo.png', svg, 'image/svg+xml', 'DOCUMENT', 'attachment'],
     ['data.png', '<?xml version="1.0"?><a/>', 'application/xml', 'DOCUMENT', 'attachment'],

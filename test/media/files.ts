@@ -57,8 +57,10 @@ export async function openFiles(config: Partial<Config> = {}): Promise<Files> {
   const send: Files['send'] = ({ id }, bytes, { as = people.MEMBER, headers: more, ...rest } = {}) =>
     ask(`PUT /media/${id}/content`, bytes, { as, headers: { ...headers, ...more }, ...rest })
   const examine: Files['examine'] = async () => {
-    const waiting = await sql`select id from media where tenant_id = ${tenantId} and state = 'SCANNING'`
-    for (const { id } of waiting) await examineMedia.run(installation, { tenant_id: tenantId, media_id: id })
+    const queued = await sql`
+      select j.data from pgboss.job j join media m on m.tenant_id = ${tenantId} and m.id::text = j.data ->> 'media_id'
+      where j.name = 'examine_media' and m.state = 'SCANNING'`
+    for (const { data } of queued) await examineMedia.run(installation, data)
   }
   const read: Files['read'] = async ({ id }, as = people.MEMBER) =>
     (await ask(`GET /media/${id}`, undefined, { as })).json as Media

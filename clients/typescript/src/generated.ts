@@ -2963,7 +2963,7 @@ export type Comment = {
   readonly reply_to_id: string | null
   /** Source text, as it was sent; empty for one that is deleted. */
   readonly body: string
-  /** Accounts that the text mentions as `<@id>`. */
+  /** Accounts and groups that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
   /** The files that it has, in its order; one that was taken off the item is 404. */
   readonly media_ids: readonly string[]
@@ -2985,7 +2985,7 @@ export type Comment = {
 }
 
 export type CommentCreate = {
-  /** Source text; `<@id>` mentions an account, at most 20. */
+  /** Source text; `<@id>` mentions an account or a group, at most 20. */
   readonly body: string
   /** A comment of the same item that replies to none itself. */
   readonly reply_to_id?: string | null
@@ -2994,7 +2994,7 @@ export type CommentCreate = {
 }
 
 export type CommentUpdate = {
-  /** Source text; `<@id>` mentions an account, at most 20. */
+  /** Source text; `<@id>` mentions an account or a group, at most 20. */
   readonly body?: string
   /** Files that the caller sees, each once; those that the item does not carry are attached to it. */
   readonly media_ids?: readonly string[]
@@ -3256,7 +3256,7 @@ export type DeletedComment = {
   readonly item_id: string
   /** The comment that it replies to; null: none. */
   readonly reply_to_id: string | null
-  /** Accounts that the text mentions as `<@id>`. */
+  /** Accounts and groups that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
   /** The files that it has, in its order; one that was taken off the item is 404. */
   readonly media_ids: readonly string[]
@@ -5047,6 +5047,12 @@ export type Media = {
   readonly received_bytes: Int64
   /** In hex; null until the file was examined. */
   readonly sha256: string | null
+  /** In pixels, as the picture is seen; null: no picture, or not known yet. */
+  readonly width: number | null
+  /** In pixels, as the picture is seen; null: no picture, or not known yet. */
+  readonly height: number | null
+  /** The variants besides ORIGINAL. */
+  readonly previews: readonly ("SMALL" | "MEDIUM")[]
   /** The state that it is in. */
   readonly state: "UPLOADING" | "SCANNING" | "READY" | "REFUSED"
   /** The account that made it. */
@@ -5067,6 +5073,8 @@ export type MediaCreate = {
 export type MediaLinkRequest = {
   /** The files to make links to. */
   readonly media_ids: readonly string[]
+  /** SMALL and MEDIUM are WebP of at most 256 and 1024 pixels an edge, of pictures whose `previews` name them. Absent: `"ORIGINAL"`. */
+  readonly variant?: "ORIGINAL" | "SMALL" | "MEDIUM"
   /** INLINE holds for images, audio, video and plain text; everything else is a download. Absent: `"INLINE"`. */
   readonly disposition?: "INLINE" | "ATTACHMENT"
 }
@@ -5091,6 +5099,12 @@ export type MediaTold = {
   readonly content_type: string | null
   /** How long it is, in bytes. */
   readonly size_bytes: Int64
+  /** In pixels, as the picture is seen; null: no picture, or not known yet. */
+  readonly width: number | null
+  /** In pixels, as the picture is seen; null: no picture, or not known yet. */
+  readonly height: number | null
+  /** The variants besides ORIGINAL. */
+  readonly previews: readonly ("SMALL" | "MEDIUM")[]
   /** The state that it is in. */
   readonly state: "UPLOADING" | "SCANNING" | "READY" | "REFUSED"
   /** The account that made it. */
@@ -6288,8 +6302,8 @@ export type SearchRequest = {
   /** All of the words; `"in this order"`; `-without`; the last word may be the beginning of one. */
   readonly query: string
   /** Absent: all. */
-  readonly kinds?: readonly ("ITEM" | "CONTAINER" | "COMMENT")[]
-  /** What items have to be, also those of comments; a container meets none. */
+  readonly kinds?: readonly ("ITEM" | "CONTAINER" | "COMMENT" | "MEDIA")[]
+  /** What items have to be, also those of comments and files; a container meets none. */
   readonly filter?: Filter
   /** Values for which the results are counted. */
   readonly facets?: readonly ("container" | "label" | "assignee" | "state" | "type")[]
@@ -6304,16 +6318,16 @@ export type SearchRequest = {
 export type SearchResult = {
   readonly id: string
   /** Which of the listed kinds it is. */
-  readonly kind: "ITEM" | "CONTAINER" | "COMMENT"
+  readonly kind: "ITEM" | "CONTAINER" | "COMMENT" | "MEDIA"
   /** The item that it is, or belongs to. */
   readonly item_id: string | null
   /** The container that it is, or lies in. */
   readonly container_id: string
-  /** Its own; of a comment that of its item. */
+  /** Its own; of a comment that of its item, of a file the name that it has there. */
   readonly title: string
   /** Where the words were found. */
   readonly matches: readonly {
-    /** `title`, `name`, `label`, `description`, `custom.<key>`, or `body` of a comment. */
+    /** `title`, `name`, `label`, `description`, `custom.<key>`, `body` of a comment, `filename` or `alt` of a file. */
     readonly member: string
     /** Plain text, as it was written. */
     readonly excerpt: string
@@ -6905,7 +6919,7 @@ export type ToldComment = {
   readonly reply_to_id: string | null
   /** Source text, as it was sent; empty for one that is deleted. */
   readonly body: string
-  /** Accounts that the text mentions as `<@id>`. */
+  /** Accounts and groups that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
   /** The files that it has, in its order; one that was taken off the item is 404. */
   readonly media_ids: readonly string[]
@@ -8750,7 +8764,7 @@ export interface Operations {
     readonly body: TemplateApply
     readonly idempotencyKey?: string
   }) => Promise<TemplateApplied>
-  /** Find items, comments and containers by their words. `POST /search` */
+  /** Find items, comments, files and containers by their words. `POST /search` */
   search: (call: Call & {
     readonly body: SearchRequest
   }) => Promise<SearchAnswer>
@@ -8786,6 +8800,8 @@ export interface Operations {
       readonly mediaId: string
     }
     readonly query?: {
+      /** SMALL and MEDIUM are WebP of at most 256 and 1024 pixels an edge, of pictures whose `previews` name them. */
+      readonly variant?: "ORIGINAL" | "SMALL" | "MEDIUM"
       /** INLINE holds for images, audio, video and plain text; everything else is a download. */
       readonly disposition?: "INLINE" | "ATTACHMENT"
       /** Of `POST /media:link`, for a call without a token; beside a token it means nothing. */

@@ -28,6 +28,7 @@ export const mediaDetails = (media: Media): string =>
     ['file', media.filename],
     ['size', `${sizeInWords(media.size_bytes)} (${media.size_bytes} bytes)`],
     ['type', media.content_type ?? ''],
+    ...(media.width === null ? [] : [['picture', `${media.width} × ${media.height} pixels`] as const]),
     ['state', media.state],
     ['sha256', media.sha256 ?? ''],
     ['id', media.id],

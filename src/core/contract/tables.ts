@@ -71,10 +71,16 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   comment_mention: { export: 'comment_mentions', content: true },
   comment_reaction: { export: 'comment_reactions', content: true },
   comment: { export: 'comments', since: 'created_at', content: true },
-  media_reference: { export: 'attachments', content: true },
+  media_reference: { export: 'attachments', withheld: ['id'], content: true },
   media_removal: { export: { omitted: 'work under way' } },
   media_tally: { export: { omitted: 'a count; whoever imports counts again' } },
-  media: { export: 'media', since: 'created_at', withheld: ['writer', 'writer_until'], content: true },
+  media: {
+    export: 'media',
+    since: 'created_at',
+    // Previews are made again by whoever imports.
+    withheld: ['writer', 'writer_until', 'small_bytes', 'medium_bytes', 'previewed_at'],
+    content: true,
+  },
   bulk_target: { export: { omitted: 'work under way' } },
   bulk_run: { export: { omitted: 'work under way' } },
   assignment_turn: { export: { omitted: 'whose turn it was last; whoever imports begins anew' } },

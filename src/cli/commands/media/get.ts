@@ -1,6 +1,12 @@
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { Args, Flags } from '@oclif/core'
-import { type Media, mediaOperations, partBytes } from '../../../core/contract/media/operations.ts'
+import {
+  type Media,
+  type MediaVariant,
+  mediaOperations,
+  mediaVariants,
+  partBytes,
+} from '../../../core/contract/media/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import type { Caller } from '../../call/caller.ts'
 import { Failure } from '../../failure.ts'
@@ -18,6 +24,9 @@ export default class MediaGet extends CallerCommand {
   static override args = { media: Args.string({ ignoreStdin: true, required: true, description: "the file's id" }) }
   static override flags = {
     to: Flags.string({ summary: 'Write it into this file, which must not exist.', helpValue: 'FILE' }),
+    variant: Flags.option({ options: mediaVariants, default: 'ORIGINAL' as const })({
+      summary: 'A preview of a picture in place of the file: WebP of at most 256 or 1024 pixels an edge.',
+    }),
   }
 
   async run(): Promise<Media> {
@@ -28,14 +37,25 @@ export default class MediaGet extends CallerCommand {
       throw new Failure('usage', 'A terminal cannot show a file.', 'Add --to FILE, or > FILE.')
     const caller = await this.open(flags)
     const media = await caller.call(mediaOperations.getMedia, { mediaId: args.media })
+    const download = (write: Write) =>
+      flags.variant === 'ORIGINAL'
+        ? downloaded(caller, media, write)
+        : preview(caller, media, flags.variant).then(write)
     if (flags.to === undefined) {
-      await downloaded(caller, media, toStdout)
+      await download(toStdout)
       return media
     }
-    await intoFile(flags.to, (write) => downloaded(caller, media, write))
+    await intoFile(flags.to, download)
     await this.show(() => mediaDetails(media))
     return media
   }
+}
+
+/** Small enough for one piece. */
+async function preview(caller: Caller, { id, previews }: Media, variant: 'SMALL' | 'MEDIUM'): Promise<Buffer> {
+  if (!previews.includes(variant))
+    throw new Failure('notFound', 'The file has no such preview: pictures have, once they are READY.')
+  return (await received(caller, { mediaId: id, variant })).bytes
 }
 
 /** Piece by piece, so that memory does not depend on the file. */
@@ -45,15 +65,30 @@ const downloaded = (caller: Caller, media: Media, write: Write): Promise<void> =
     for (let from = 0; from < size; ) {
       tell(`Receiving ${media.filename} ${bar(from, size)} of ${sizeInWords(size)}`)
       const to = Math.min(from + partBytes, size) - 1
-      const asked = { mediaId: media.id, disposition: 'ATTACHMENT' as const }
-      const headers = { accept: '*/*', range: `bytes=${from}-${to}` }
-      const got = await caller.transfer?.(mediaOperations.getMediaContent, asked, { headers })
-      if (!got) throw new Failure('usage', 'Files are downloaded over the API alone.')
+      const got = await received(caller, { mediaId: media.id }, { range: `bytes=${from}-${to}` })
       if (got.bytes.byteLength !== to - from + 1) throw new Failure('failed', 'The server sent another range.')
       await write(got.bytes)
       from = to + 1
     }
   })
+
+async function received(
+  caller: Caller,
+  asked: { readonly mediaId: string; readonly variant?: MediaVariant },
+  more: { readonly range?: string } = {},
+) {
+  const headers = { accept: '*/*', ...more }
+  const got = await caller.transfer?.(
+    mediaOperations.getMediaContent,
+    { ...asked, disposition: 'ATTACHMENT' },
+    { headers },
+  )
+  return got ?? refuseWithoutApi()
+}
+
+function refuseWithoutApi(): never {
+  throw new Failure('usage', 'Files are downloaded over the API alone.')
+}
 
 const toStdout: Write = (bytes) =>
   new Promise((done, failed) => process.stdout.write(bytes, (error) => (error ? failed(error) : done())))

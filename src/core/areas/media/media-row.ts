@@ -8,7 +8,9 @@ import { isSeen } from '../access/access.ts'
 
 /** The columns of an answer, of the medium `m`. */
 export const columnsOf = ({ tx }: Pick<Ctx, 'tx'>): Part => tx.part`
-  m.id, m.filename, m.kind, m.content_type, m.size_bytes, m.received_bytes, m.sha256, m.state, m.created_by, m.created_at, m.version`
+  m.id, m.filename, m.kind, m.content_type, m.size_bytes, m.received_bytes, m.sha256, m.width, m.height,
+  case when m.small_bytes is null then '[]'::jsonb else '["SMALL","MEDIUM"]'::jsonb end as previews,
+  m.state, m.created_by, m.created_at, m.version`
 
 /** Whether the caller sees the medium `m`: its own, or one that an item carries which it sees. */
 export function isSeenMedia(ctx: Ctx): Part {
@@ -21,11 +23,26 @@ export function isSeenMedia(ctx: Ctx): Part {
     where r.tenant_id = ${account.tenantId} and r.media_id = m.id and h.deleted_at is null and ${isSeen(ctx)}))`
 }
 
+/** The one medium `m`, if the caller sees it. */
+const seenOne = (ctx: Ctx, mediaId: string): Part => ctx.tx.part`
+  from media m where m.tenant_id = ${ctx.account.tenantId} and m.id = ${mediaId} and ${isSeenMedia(ctx)}`
+
 /** Refuses not_found. */
 export async function visibleMedia(ctx: Ctx, mediaId: string): Promise<Media> {
-  const [media] = await ctx.tx.last<Media[]>`
-    select ${columnsOf(ctx)} from media m
-    where m.tenant_id = ${ctx.account.tenantId} and m.id = ${mediaId} and ${isSeenMedia(ctx)}`
+  const [media] = await ctx.tx.last<Media[]>`select ${columnsOf(ctx)} ${seenOne(ctx, mediaId)}`
+  return media ?? refuse('not_found')
+}
+
+interface WithPreviews extends Media {
+  /** How long they are; null: it has none. */
+  readonly small_bytes: number | null
+  readonly medium_bytes: number | null
+}
+
+/** Refuses not_found. */
+export async function visibleWithPreviews(ctx: Ctx, mediaId: string): Promise<WithPreviews> {
+  const [media] = await ctx.tx.last<WithPreviews[]>`
+    select ${columnsOf(ctx)}, m.small_bytes, m.medium_bytes ${seenOne(ctx, mediaId)}`
   return media ?? refuse('not_found')
 }
 

@@ -1,13 +1,16 @@
 /**
  * Takes the bytes of a file, in one call or in many.
  *
- *    claim ──▶ bytes into the store, 1 MiB at a time ──▶ whole: SCANNING, and a job   (one transaction)
- *                 │  every 5 s: what is on the disk       └─ a part: one more part
+ *    claim ──▶ bytes into the store, 512 KiB at a time ──▶ whole: SCANNING, and a job   (one transaction)
+ *                 │  every 5 s: what is on the disk         └─ a part: one more part
  *                 └─ cut off: the whole parts that are on the disk stay
+ *
+ * While one piece is written the next one comes. A file that one call brings whole is looked at as it comes, so that nobody
+ * has to read it again (look.ts).
  *
  * No transaction is open while bytes come. One call writes a file at a time: the row names it, for 30 s after its last sign
  * of life. A call that comes late asks the row before it writes, so that it never meets the next one in the file.
- * What the row says has come, is on the disk. Spec: items 4, O7; docs/decisions/0236.
+ * What the row says has come, is on the disk. Spec: items 4, O7; docs/decisions/0236, 0514.
  */
 import { type ContentRange, readContentRange } from '../../contract/media/content-range.ts'
 import { type Media, type mediaOperations as ops, partBytes } from '../../contract/media/operations.ts'
@@ -19,6 +22,7 @@ import type { Actor } from '../../kernel/values/actor.ts'
 import { failpoint } from '../../kernel/values/failpoint.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { examineMedia } from './examination.ts'
+import { Look, type Seen } from './look.ts'
 import { columnsOf, keyOf } from './media-row.ts'
 import { mediaStore, type Writing } from './store.ts'
 
@@ -35,9 +39,11 @@ interface Claim {
 /** What a call has brought to the disk. */
 interface Arrived {
   readonly claim: Claim
+  /** Of a file that the call brought whole. */
+  readonly seen: Seen | undefined
 }
 
-const writeBytes = 1024 * 1024
+const writeBytes = 512 * 1024
 const claimSeconds = 30
 /** Together with the longest single write of a store (20 s) it is shorter than the claim. */
 const recordEachMs = 5_000
@@ -63,20 +69,19 @@ export async function takeBytes(
     // The store has less than the row says, as after a recovery of the database alone.
     if (writing.offset < offset) await coming.refuseOffset(wholeParts(writing.offset))
     for await (const chunk of bytes.stream.iterator({ destroyOnReturn: false })) await coming.take(chunk)
-    await coming.end()
+    return { claim, seen: await coming.end() }
   } catch (error) {
-    await letGo(run, claim, await coming.saved(), error)
+    return await letGo(run, claim, await coming.saved(), error)
   } finally {
     await writing.close()
   }
-  return { claim }
 }
 
 /** Ends the upload, or the part of it. Refuses not_found, media.busy. */
 export async function uploadMedia(
   ctx: Ctx,
   _received: Received<typeof ops.uploadMedia>,
-  { claim }: Arrived,
+  { claim, seen }: Arrived,
 ): Promise<Media> {
   const { mediaId, tenantId, end, sizeBytes } = claim
   const isWhole = end === sizeBytes
@@ -87,7 +92,7 @@ export async function uploadMedia(
            writer_until = null, updated_at = now(), version = version + 1
     where m.tenant_id = ${tenantId} and m.id = ${mediaId} returning ${columnsOf(ctx)}`
 
-  if (isWhole) await ctx.enqueue(examineMedia, { tenant_id: tenantId, media_id: mediaId })
+  if (isWhole) await ctx.enqueue(examineMedia, { tenant_id: tenantId, media_id: mediaId, seen })
   failpoint('media.ended')
   return media
 }
@@ -153,11 +158,15 @@ class Coming {
   private readonly run: RunAsRule
   private readonly claim: Claim
   private readonly writing: Writing
-  /** Filled and written again and again, so that memory does not depend on the file. */
-  private readonly waiting: Buffer
+  private readonly look: Look | undefined
+  /** Filled and written in turn, again and again, so that memory does not depend on the file. */
+  private waiting: Buffer
+  private spare: Buffer
   private waitingBytes = 0
-  /** Where the next byte that is written goes. */
+  private takenBytes = 0
+  /** Behind the last byte that is in the store. */
   private at: number
+  private underWay: Promise<void> | undefined
   private renewedAt = performance.now()
 
   constructor(run: RunAsRule, claim: Claim, writing: Writing) {
@@ -165,13 +174,18 @@ class Coming {
     this.claim = claim
     this.writing = writing
     this.at = writing.offset
-    this.waiting = Buffer.allocUnsafeSlow(Math.min(writeBytes, claim.end - claim.offset))
+    this.look = claim.offset === 0 && claim.end === claim.sizeBytes ? new Look() : undefined
+    const size = Math.min(writeBytes, claim.end - claim.offset)
+    this.waiting = Buffer.allocUnsafeSlow(size)
+    this.spare = Buffer.allocUnsafeSlow(size)
   }
 
   /** Refuses media.size_mismatch, media.busy, media.store_failed. */
   async take(chunk: Buffer): Promise<void> {
     const { offset, end } = this.claim
-    if (this.at + this.waitingBytes + chunk.byteLength > end) refuse('media.size_mismatch', { expected: end - offset })
+    this.takenBytes += chunk.byteLength
+    if (offset + this.takenBytes > end) refuse('media.size_mismatch', { expected: end - offset })
+    this.look?.add(chunk)
     for (let from = 0; from < chunk.byteLength; ) {
       const copied = chunk.copy(this.waiting, this.waitingBytes, from)
       from += copied
@@ -181,21 +195,25 @@ class Coming {
     if (performance.now() - this.renewedAt >= recordEachMs) await this.record()
   }
 
-  /** Refuses media.size_mismatch, media.busy, media.store_failed. */
-  async end(): Promise<void> {
+  /** What the file is, if the call brought it whole. Refuses media.size_mismatch, media.busy, media.store_failed. */
+  async end(): Promise<Seen | undefined> {
     const { offset, end, sizeBytes } = this.claim
     await this.write()
+    await this.written()
     if (this.at !== end) refuse('media.size_mismatch', { expected: end - offset })
     await (end === sizeBytes ? this.writing.finish() : this.writing.sync())
+    return this.look?.end()
   }
 
   /** The whole parts that are on the disk, after a failure. */
   async saved(): Promise<number> {
     const { offset } = this.claim
-    const isSynced = await this.writing.sync().then(
-      () => true,
-      () => false,
-    )
+    const isSynced = await this.written()
+      .then(() => this.writing.sync())
+      .then(
+        () => true,
+        () => false,
+      )
     return isSynced ? this.kept() : offset
   }
 
@@ -221,19 +239,31 @@ class Coming {
     return Math.max(offset, wholeParts(Math.min(this.at, sizeBytes - 1)))
   }
 
+  /** Begins to write what waits, behind what is being written. */
   private async write(): Promise<void> {
+    await this.written()
     if (this.waitingBytes === 0) return
     // Nothing came for so long that another call may have the file before this write ends.
     if (performance.now() - this.renewedAt >= recordEachMs) await this.record()
     const bytes = this.waiting.subarray(0, this.waitingBytes)
-    await this.writing.write(bytes)
+    ;[this.waiting, this.spare] = [this.spare, this.waiting]
     this.waitingBytes = 0
-    this.at += bytes.byteLength
+    this.underWay = this.writing.write(bytes).then(() => {
+      this.at += bytes.byteLength
+    })
+    // It is asked for at the next piece.
+    this.underWay.catch(() => undefined)
+  }
+
+  /** The store has all that was given to it. Refuses media.store_failed. */
+  private written(): Promise<void> {
+    return this.underWay ?? Promise.resolve()
   }
 
   /** Tells the row what is on the disk, and renews the claim. Refuses not_found, and media.busy if another call has it. */
   private async record(): Promise<void> {
     const { claim } = this
+    await this.written()
     const received = this.kept()
     await this.writing.sync()
     const began = performance.now()

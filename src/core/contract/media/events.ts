@@ -16,6 +16,9 @@ const example: z.input<typeof MediaTold> = {
   kind: 'IMAGE',
   content_type: 'image/png',
   size_bytes: 48_211,
+  width: 1_280,
+  height: 720,
+  previews: ['SMALL', 'MEDIUM'],
   state: 'READY',
   created_by: exampleId(3),
   created_at: '2026-11-20T17:15:00.000Z',
@@ -36,6 +39,8 @@ const attachment = {
   container: 'container_id',
   data: AttachmentTold,
   example: attached,
+  searched: 'MEDIA',
+  searchedBy: ['item_id', 'media_id'],
 } as const
 
 export const mediaEvents = defineEvents({

@@ -23,6 +23,13 @@ const kind = z.enum(mediaKinds)
 const state = z.enum(['UPLOADING', 'SCANNING', 'READY', 'REFUSED'])
 const filename = text(1, 255)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+export const mediaVariants = ['ORIGINAL', 'SMALL', 'MEDIUM'] as const
+export type MediaVariant = (typeof mediaVariants)[number]
+const variant = z
+  .enum(mediaVariants)
+  .default('ORIGINAL')
+  .describe('SMALL and MEDIUM are WebP of at most 256 and 1024 pixels an edge, of pictures whose `previews` name them')
+const edge = z.int().nullable().describe('in pixels, as the picture is seen; null: no picture, or not known yet')
 
 export const Media = z
   .object({
@@ -33,6 +40,9 @@ export const Media = z
     size_bytes: int64,
     received_bytes: int64.describe('the rest begins here'),
     sha256: sha256.nullable().describe('in hex; null until the file was examined'),
+    width: edge,
+    height: edge,
+    previews: z.array(z.enum(['SMALL', 'MEDIUM'])).describe('the variants besides ORIGINAL'),
     state,
     created_by: uuid,
     created_at: moment,
@@ -55,7 +65,7 @@ const disposition = z
   .describe('INLINE holds for images, audio, video and plain text; everything else is a download')
 
 const MediaLinkRequest = z
-  .strictObject({ media_ids: z.array(uuid).min(1).max(100), disposition })
+  .strictObject({ media_ids: z.array(uuid).min(1).max(100), variant, disposition })
   .meta({ id: 'MediaLinkRequest' })
 const MediaLinks = z
   .object({
@@ -110,7 +120,11 @@ export const mediaOperations = defineOperations('media', {
     success: { status: 200, answer: Media },
     needs: reading,
     recovery,
-    assumed: ['seen by its uploader and by whoever sees an item that carries it'],
+    assumed: [
+      'seen by its uploader and by whoever sees an item that carries it',
+      'pictures are PNG, JPEG, WebP and GIF of at most 50 megapixels and 64 MiB',
+      'previews of a file of before an upgrade or a restore come within the hour, with a new version and no event',
+    ],
   },
   getMediaContent: {
     method: 'GET',
@@ -119,6 +133,7 @@ export const mediaOperations = defineOperations('media', {
     spec,
     params,
     query: z.strictObject({
+      variant,
       disposition,
       ticket: z
         .string()
@@ -131,7 +146,8 @@ export const mediaOperations = defineOperations('media', {
     refuses: ['media.not_ready', 'media.range', 'media.store_failed'],
     recovery,
     assumed: [
-      'the ETag is the SHA-256 in hex',
+      'the ETag is the SHA-256 in hex; behind that of a preview stands its variant',
+      'a variant that the file does not have answers 404',
       'a request of several ranges gets the whole file',
       'a ticket that has ended, is of another file or of a token that has ended answers 404, as does one without sight any more',
     ],
@@ -147,7 +163,7 @@ export const mediaOperations = defineOperations('media', {
     needs: reading,
     recovery,
     assumed: [
-      'files that the caller does not see are left out',
+      'files that the caller does not see, or that do not have the variant, are left out',
       'a link ends with the token that it was made with',
       'sight is asked for at each use',
     ],

@@ -3,6 +3,7 @@
  *
  *    tenants/<tenant>/<media>.part    bytes that are coming
  *    tenants/<tenant>/<media>         all bytes, on the disk
+ *    tenants/<tenant>/<media>.small   a preview of them, and .medium
  *
  * A file gets its own name when its last byte is on the disk, and only then the row says so: a killed daemon leaves an
  * unfinished file, or a whole one whose row does not know it yet. An upload that goes on takes either. Both parts of a key
@@ -16,7 +17,15 @@ import { type MediaSettings, mediaFolderOf } from '../../../kernel/config/media-
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { makeFolder } from '../../../kernel/values/folder.ts'
 import { syncFolder } from '../../../kernel/values/write-whole.ts'
-import type { FileKey, MediaStore, StoredMedia, Writing } from './media-store.ts'
+import {
+  type FileKey,
+  type MediaStore,
+  nameOf,
+  previewEndings,
+  readName,
+  type StoredMedia,
+  type Writing,
+} from './media-store.ts'
 
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
 const partEnding = '.part'
@@ -26,8 +35,10 @@ export const localStore = (settings: MediaSettings): MediaStore => ({
   read: (key, range) => openReading(pathOf(settings, key), range),
   async remove(key) {
     const path = pathOf(settings, key)
-    await rm(partOf(path), { force: true })
-    await rm(path, { force: true })
+    for (const ending of ['', ...Object.values(previewEndings)]) {
+      await rm(partOf(`${path}${ending}`), { force: true })
+      await rm(`${path}${ending}`, { force: true })
+    }
   },
   list: (tenantId) => list(mediaFolderOf(settings, tenantId)),
   async removeSome(tenantId) {
@@ -36,8 +47,7 @@ export const localStore = (settings: MediaSettings): MediaStore => ({
   },
 })
 
-const pathOf = (settings: MediaSettings, { tenantId, mediaId }: FileKey) =>
-  join(mediaFolderOf(settings, tenantId), mediaId)
+const pathOf = (settings: MediaSettings, key: FileKey) => join(mediaFolderOf(settings, key.tenantId), nameOf(key))
 const partOf = (path: string) => `${path}${partEnding}`
 
 async function openWriting(path: string, asked: number): Promise<Writing> {
@@ -102,9 +112,10 @@ async function* list(folder: string): AsyncGenerator<StoredMedia> {
     throw error
   })
   for await (const { name } of entries) {
-    const isWhole = !name.endsWith(partEnding)
+    const isEnded = !name.endsWith(partEnding)
+    const { mediaId, isPreview } = readName(isEnded ? name : name.slice(0, -partEnding.length))
     // A file may be renamed or removed meanwhile.
     const found = await stat(join(folder, name)).catch(() => undefined)
-    if (found) yield { mediaId: isWhole ? name : name.slice(0, -partEnding.length), sizeBytes: found.size, isWhole }
+    if (found) yield { mediaId, sizeBytes: found.size, isWhole: isEnded && !isPreview }
   }
 }

@@ -1,5 +1,6 @@
 /**
- * The store behind S3: one object for each file, `<prefix>tenants/<tenant>/<media>`.
+ * The store behind S3: one object for each file, `<prefix>tenants/<tenant>/<media>`, and one for each preview, whose key ends
+ * in `.small` or `.medium`.
  *
  *    up to 8 MiB    one PUT
  *    larger         a multipart upload, a part for each 8 MiB: what has come of it, the service itself knows (s3-upload.ts)
@@ -12,7 +13,7 @@ import { Readable } from 'node:stream'
 import type { MediaBucket } from '../../../kernel/config/media-settings.ts'
 import type { Egress } from '../../../kernel/egress/client.ts'
 import { openS3Client, type S3Client, s3Answered } from '../../../kernel/egress/s3.ts'
-import type { FileKey, MediaStore, StoredMedia } from './media-store.ts'
+import { type FileKey, type MediaStore, nameOf, previewEndings, readName, type StoredMedia } from './media-store.ts'
 import { abortUploads, listUploads, type MediaUpload, openPut, openUpload, uploadPartBytes } from './s3-upload.ts'
 
 /** For one request with its bodies, the largest of which is a part of 8 MiB. */
@@ -29,7 +30,7 @@ export function s3Store(egress: Egress, bucket: MediaBucket): MediaStore {
   const client = openS3Client(egress, bucket, requestMs)
   const brief = openS3Client(egress, bucket, putMs)
   const folderOf = (tenantId: string) => `${bucket.prefix}tenants/${tenantId}/`
-  const objectOf = ({ tenantId, mediaId }: FileKey) => `${folderOf(tenantId)}${mediaId}`
+  const objectOf = (key: FileKey) => `${folderOf(key.tenantId)}${nameOf(key)}`
   return {
     write: (key, { offset, sizeBytes }) =>
       sizeBytes <= uploadPartBytes
@@ -37,7 +38,8 @@ export function s3Store(egress: Egress, bucket: MediaBucket): MediaStore {
         : openUpload(client, objectOf(key), offset, sizeBytes),
     read: (key, range) => read(client, objectOf(key), range),
     async remove(key) {
-      await removeObject(client, objectOf(key))
+      const objects = ['', ...Object.values(previewEndings)].map((ending) => `${objectOf(key)}${ending}`)
+      await Promise.all(objects.map((object) => removeObject(client, object)))
       for await (const upload of listUploads(client, objectOf(key))) await abortUploads(client, [upload])
     },
     list: (tenantId) => list(client, folderOf(tenantId)),
@@ -82,10 +84,14 @@ const removeObject = (client: S3Client, key: string): Promise<unknown> =>
   })
 
 async function* list(client: S3Client, folder: string): AsyncGenerator<StoredMedia> {
-  for await (const { key, sizeBytes } of listObjects(client, folder))
-    yield { mediaId: key.slice(folder.length), sizeBytes, isWhole: true }
+  for await (const { key, sizeBytes } of listObjects(client, folder)) yield stored(key.slice(folder.length), sizeBytes)
   for await (const { key } of listUploads(client, folder))
     yield { mediaId: key.slice(folder.length), sizeBytes: 0, isWhole: false }
+}
+
+function stored(name: string, sizeBytes: number): StoredMedia {
+  const { mediaId, isPreview } = readName(name)
+  return { mediaId, sizeBytes, isWhole: !isPreview }
 }
 
 async function* listObjects(
