@@ -332,6 +332,20 @@ describe('a mention', () => {
     expect((await list()).data[0]).toMatchObject({ body: 'nobody', mention_ids: [], version: 3 })
   })
 
+  test('of a group needs no sight of its members, and stays when the group is gone', async () => {
+    const blind = await desk.guest()
+    const body = { name: 'A circle', member_ids: [blind.accountId] }
+    const { id: group } = (await desk.ask('POST /groups', body, { as: desk.people.OWNER })).json
+    const comment = await written(at(group, viewer.accountId))
+    expect(comment.mention_ids).toEqual([group, viewer.accountId].sort())
+    expect((await list()).data[0]).toEqual(comment)
+    await desk.ask(`DELETE /groups/${group}`, undefined, { as: desk.people.OWNER })
+    const changed = await change(comment, { body: `still <@${group}>, and <@${member.accountId}>` })
+    expect([changed.status, changed.json.mention_ids]).toEqual([200, [group, member.accountId].sort()])
+    expect((await change(comment, { body: 'nobody' })).json.mention_ids).toEqual([])
+    expect(pointers(await write(at(group)))).toEqual([['/body', 'reference.unknown']])
+  })
+
   test(`there are at most ${mostMentions} in a comment`, async () => {
     const people = await Promise.all(Array.from({ length: mostMentions }, () => desk.guest()))
     for (const one of people) await desk.grant({ id: desk.collectionId }, one, 'VIEWER')

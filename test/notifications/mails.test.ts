@@ -350,6 +350,42 @@ describe('once a day', () => {
   })
 })
 
+describe('of many subjects at once', () => {
+  const assigned = async (count: number) => {
+    const items: Item[] = []
+    while (items.length < count) items.push(await desk.item({ title: 'One of many' }, other))
+    await telling.clean()
+    const assign = [{ action: 'assign', account_id: maker.accountId }]
+    await ask('POST /items:bulk', { items: items.map(({ id }) => ({ id })), actions: assign }, other)
+    await telling.tell()
+    await pass(2)
+  }
+
+  test('three are three mails', async () => {
+    await assigned(3)
+    expect((await mails()).map(({ subject }) => subject)).toEqual(Array(3).fill(expect.stringMatching(/^One of many/)))
+  })
+
+  test('200 assignments to one person are one mail, and none follows (items 10, 14)', { timeout: 60_000 }, async () => {
+    await assigned(200)
+    const sent = await mails()
+    expect(sent.map(({ to, subject }) => [to, subject])).toEqual([
+      [addressOf(maker), expect.stringMatching(/^What is new/)],
+    ])
+    expect(sent[0]?.lines).toHaveLength(101)
+    await pass(60)
+    expect(await mails()).toHaveLength(1)
+  })
+
+  test('what concerns the own ways in is a mail of its own among them', async () => {
+    await assigned(5)
+    await sql()`
+      update notification set category = 'SECURITY' where id = (select id from notification where category = 'ASSIGNED' limit 1)`
+    const lines = (await mails()).map((one) => one.lines.length)
+    expect(lines.sort()).toEqual([2, 5])
+  })
+})
+
 describe('as decided', () => {
   test('a category is mailed at once, once a day or not at all', async () => {
     await prefer('COMMENTED', { delivery: 'IMMEDIATE' })

@@ -115,6 +115,34 @@ describe('who is told', () => {
     expect((await telling.shown(VIEWER)).data[0]?.subject, 'of the item, not of the comment').toBe(`/items/${item.id}`)
   })
 
+  test('of a comment that mentions a group: who of it sees the item, a hundred at most', async () => {
+    const { COMMENTER, VIEWER } = desk.people
+    const blind = await desk.guest()
+    const ids = [VIEWER, blind, COMMENTER, member].map(({ accountId }) => accountId)
+    const group = await ask('POST /groups', { name: `G ${randomUUIDv7()}`, member_ids: ids }, other)
+    await telling.clean()
+    await say(`All of <@${group.id}>, and <@${member.accountId}>`, COMMENTER)
+    expect(await telling.brief(VIEWER)).toEqual(['MENTIONED work.comment.created 1'])
+    expect(await telling.brief(member)).toEqual(['MENTIONED work.comment.created 1'])
+    expect(await telling.brief(COMMENTER)).toEqual([])
+    expect(await sql()`select 1 from notification where account_id = ${blind.accountId}`).toHaveLength(0)
+    await sql()`
+      with made as (
+        insert into account (tenant_id, id, kind, state, email, email_fold, display_name)
+        select ${desk.tenantId}, gen_random_uuid(), 'PERSON', 'ACTIVE', n || '@many.example', n || '@many.example', 'One of many'
+        from generate_series(1, 200) n returning id),
+      held as (
+        insert into membership (tenant_id, id, account_id, container_id, role)
+        select ${desk.tenantId}, gen_random_uuid(), id, null, 'VIEWER' from made)
+      insert into group_member (tenant_id, group_id, account_id) select ${desk.tenantId}, ${group.id}, id from made`
+    await telling.clean()
+    await say(`Once more <@${group.id}>`, COMMENTER)
+    await telling.brief(VIEWER)
+    const [told] = await sql()`select count(*)::int as count from notification where category = 'MENTIONED'`
+    expect(told?.['count']).toBeLessThanOrEqual(100)
+    expect(told?.['count']).toBeGreaterThan(70)
+  })
+
   test('of an edited comment whom the edit mentions newly', async () => {
     const { COMMENTER, VIEWER } = desk.people
     const comment = await say(`<@${VIEWER.accountId}>`, COMMENTER)

@@ -12,7 +12,7 @@ import { searchColumns } from '../render/search.ts'
 import { table } from '../render/table.ts'
 
 export default class Search extends CallerCommand {
-  static override summary = 'Find items, comments and containers by their words'
+  static override summary = 'Find items, comments, files and containers by their words'
   static override description =
     'All of the words have to be there. "in this order" is a phrase, -word leaves out, and the last word may be the beginning of one. Write -- before a question that begins with -.'
   static override examples = [

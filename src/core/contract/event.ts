@@ -31,6 +31,8 @@ export interface EventDeclaration {
   readonly example: unknown
   /** What people find by words that it may have changed: its documents are written anew (areas/search). */
   readonly searched?: SearchSubject
+  /** The members of `data` whose ids together are that of the document; absent: the subject's id is. */
+  readonly searchedBy?: readonly string[]
   /** Which accounts are notified of it, and in which category (areas/notifications); absent: nobody. */
   readonly notifies?: Notifies
 }

@@ -27,8 +27,9 @@ export interface Thread {
 export const columnsOf = ({ tx }: Ctx): Part => tx.part`
   k.id, k.item_id, k.reply_to_id, case when k.deleted_at is null then k.body else '' end as body,
   case when k.deleted_at is null then coalesce((
-    select jsonb_agg(m.account_id order by m.account_id) from comment_mention m
-    where m.tenant_id = k.tenant_id and m.comment_id = k.id
+    select jsonb_agg(n.id order by n.id) from (
+      select m.account_id as id from comment_mention m where m.tenant_id = k.tenant_id and m.comment_id = k.id
+      union all select g::uuid from jsonb_array_elements_text(k.mentioned_group_ids) g) n
   ), '[]'::jsonb) else '[]'::jsonb end as mention_ids,
   case when k.deleted_at is null then k.media_ids else '[]'::jsonb end as media_ids,
   case when k.deleted_at is null then coalesce((

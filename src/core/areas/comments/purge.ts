@@ -31,7 +31,7 @@ export function purgeTexts({ tx }: Ctx, tenantId: string, comments: readonly Pur
       and (k.id in ${ids} or k.id in ${tx.list(parents)} and k.body = '')
       and not exists (select from comment r where r.tenant_id = ${tenantId} and r.reply_to_id = k.id)`
   void tx`
-    with emptied as (update comment set body = '', media_ids = '[]' where tenant_id = ${tenantId} and id in ${ids}),
+    with emptied as (update comment set body = '', media_ids = '[]', mentioned_group_ids = '[]' where tenant_id = ${tenantId} and id in ${ids}),
       unmentioned as (delete from comment_mention where tenant_id = ${tenantId} and comment_id in ${ids})
     delete from comment_reaction where tenant_id = ${tenantId} and comment_id in ${ids}`
 }

@@ -8,7 +8,7 @@ import { together } from '../../kernel/transaction/together.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { containerOf, lockComment, lockThread, recordComment, refuseArchived } from './comment.ts'
 import { bringFiles, dropFiles, findFiles, refuseFiles } from './files.ts'
-import { insertMentions, mentionedIn, refuseUnseeing } from './mentions.ts'
+import { insertMentions, mentionedIn, mentionedOf } from './mentions.ts'
 
 /**
  * Refuses not_found, auth.role_required, container.archived, item.archived, structure.full, request.invalid,
@@ -23,11 +23,11 @@ export async function createComment(
   const item = tx.part`${itemId}::uuid`
   const mentioned = mentionedIn(body)
   // The item's lock is the first statement, so that the others see what was written while it was waited for.
-  const [thread, count, , , files, now] = await together(
+  const [thread, count, , { accountIds, groupIds }, files, now] = await together(
     lockThread(ctx, item, 'comment_role'),
     countOf(ctx, itemId),
     reply_to_id ? refuseAsReplied(ctx, itemId, reply_to_id) : undefined,
-    refuseUnseeing(ctx, containerOf(ctx, item), mentioned),
+    mentionedOf(ctx, containerOf(ctx, item), mentioned),
     findFiles(ctx, itemId, media_ids),
     ctx.now(),
   )
@@ -50,9 +50,10 @@ export async function createComment(
   }
 
   void tx`
-    insert into comment (tenant_id, id, item_id, reply_to_id, body, media_ids, created_by)
-    values (${tenantId}, ${comment.id}, ${itemId}, ${comment.reply_to_id}, ${body}, ${tx.json(media_ids)}, ${accountId})`
-  insertMentions(ctx, comment.id, mentioned)
+    insert into comment (tenant_id, id, item_id, reply_to_id, body, media_ids, mentioned_group_ids, created_by)
+    values (${tenantId}, ${comment.id}, ${itemId}, ${comment.reply_to_id}, ${body}, ${tx.json(media_ids)}, ${tx.json(groupIds)},
+            ${accountId})`
+  insertMentions(ctx, comment.id, accountIds)
   await bringFiles(ctx, thread, comment.id, files, now)
 
   await recordComment(ctx, 'work.comment.created', comment, thread)
@@ -80,16 +81,18 @@ export async function updateComment(
   const added = without(mentioned, comment.mention_ids)
   const dropped = without(comment.mention_ids, mentioned)
   if (new Set(wanted).size < wanted.length) refuseMember('/media_ids', 'list.unique')
-  const [, files] = await together(
-    refuseUnseeing(ctx, tx.part`${thread.container.id}::uuid`, added),
+  const [{ accountIds, groupIds }, files] = await together(
+    mentionedOf(ctx, tx.part`${thread.container.id}::uuid`, added),
     findFiles(ctx, thread.itemId, without(wanted, comment.media_ids)),
   )
   refuseFiles(ctx, thread, files, wanted)
 
   void tx`
-    update comment set body = ${body}, media_ids = ${tx.json(wanted)}, edited_at = now(), version = version + 1
+    update comment set body = ${body}, media_ids = ${tx.json(wanted)}, edited_at = now(), version = version + 1,
+           mentioned_group_ids = ${tx.json(groupIds)} || coalesce((
+             select jsonb_agg(g) from jsonb_array_elements_text(mentioned_group_ids) g where g in ${tx.list(mentioned)}), '[]')
     where tenant_id = ${tenantId} and id = ${commentId}`
-  insertMentions(ctx, commentId, added)
+  insertMentions(ctx, commentId, accountIds)
   if (dropped.length > 0)
     void tx`
       delete from comment_mention

@@ -15,6 +15,7 @@ import type { Media } from '../../contract/media/operations.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Role } from '../../contract/vocabulary.ts'
+import { insertSearchPending, searchPending } from '../../kernel/outbox/search-pending.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { fromSeen, lockItem } from '../items/item.ts'
 import { columnsOf, isSeenMedia } from './media-row.ts'
@@ -74,11 +75,13 @@ export async function attachItemMedia(
   if (!before) void tx`update media set loose_since = null where tenant_id = ${tenantId} and id = ${mediaId}`
 
   if (!before) await ctx.record('work.item.attachment_added', toldOf(item, mediaId, after))
-  else
+  else {
+    void tx`${insertSearchPending(tx, [searchPending(tenantId, 'MEDIA', [itemId, mediaId])])}`
     await ctx.audit('item.attachment_renamed', {
       subject: { kind: 'attachment', id: mediaId },
       params: { item_id: itemId },
     })
+  }
   return attachedOf({ ...media, ...after })
 }
 

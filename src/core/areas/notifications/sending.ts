@@ -26,6 +26,7 @@ export const sendNotification = defineJob({
     tenantId: z.guid(),
     accountId: z.guid(),
     mailId: z.guid(),
+    /** DAILY: a digest, also where several subjects were due together. */
     form: z.enum(['IMMEDIATE', 'DAILY']),
     /** A further address, for what concerns the own ways in; absent: the primary one when the mail leaves. */
     addressId: z.guid().optional(),

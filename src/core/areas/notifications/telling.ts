@@ -33,6 +33,8 @@ export const notifier = { kind: 'SYSTEM', job: 'notify' } as const
 /** Events of one turn, so that no transaction lasts long. */
 const portion = 200
 const foldMs = 60 * 60_000
+/** Of groups that are named beside accounts, of which there are twenty at most: a hundred are told together. */
+const mostOfGroups = 80
 
 /** What an event tells one account. Without `account_id`: nobody is told of it. */
 interface TellingRow {
@@ -131,6 +133,9 @@ const takeWaiting = (tx: Tx, tenantId: string): Promise<TellingRow[]> => tx<Tell
     cross join lateral jsonb_array_elements(t.told) with ordinality g (told, nth)
     cross join lateral (
       select one::uuid as account_id from jsonb_array_elements_text(coalesce(g.told -> 'accounts', '[]'::jsonb)) one
+      union all
+      (select distinct m.account_id from jsonb_array_elements_text(coalesce(g.told -> 'accounts', '[]'::jsonb)) one
+       join group_member m on m.tenant_id = ${tenantId} and m.group_id = one::uuid order by 1 limit ${mostOfGroups})
       union all
       select i.created_by from item i where i.tenant_id = ${tenantId} and i.id = (g.told ->> 'people_of_item')::uuid
       union all

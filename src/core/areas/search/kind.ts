@@ -13,7 +13,10 @@ export interface Text {
 }
 
 export interface Named {
+  /** That of the document. */
   readonly id: string
+  /** What is answered: of an attachment the id of its file. */
+  readonly shown_id: string
   readonly item_id: string | null
   readonly container_id: string
   readonly changed_at: string

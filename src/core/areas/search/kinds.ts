@@ -7,9 +7,11 @@ import type { KindOfDocument } from './kind.ts'
 import { commentKind } from './kinds/comment.ts'
 import { containerKind } from './kinds/container.ts'
 import { itemKind } from './kinds/item.ts'
+import { mediaKind } from './kinds/media.ts'
 
 export const kindsOfDocuments: Readonly<Record<SearchKind, KindOfDocument>> = {
   ITEM: itemKind,
   CONTAINER: containerKind,
   COMMENT: commentKind,
+  MEDIA: mediaKind,
 }

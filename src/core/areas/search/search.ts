@@ -1,5 +1,5 @@
 /**
- * Finds items and containers by their words.
+ * Finds items, comments, files and containers by their words.
  *
  * The position of a cursor is the moment that ages are counted to, how many results there were before, and the score and the
  * id of the last one. It is bound to the question. Spec: Work on boards, 2, N4.
@@ -149,7 +149,7 @@ async function resultsOf(ctx: Ctx, page: readonly Ranked[], question: Question, 
   const cut = await mapInBreaths(page, ({ texts }) => texts.map(cutText))
   const like = likeStems(cut.flat(), question, index.stems)
   const stems = new Map([...(await readStems(ctx.tx, index.language, like)), ...index.stems])
-  return mapInBreaths([...page.entries()], ([n, { kind, id, item_id, container_id, title }]) => ({
+  return mapInBreaths([...page.entries()], ([n, { kind, shown_id: id, item_id, container_id, title }]) => ({
     ...{ kind, id, item_id, container_id, title },
     matches: matchesOf(cut[n] ?? [], question, stems),
   }))

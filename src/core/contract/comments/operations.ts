@@ -8,7 +8,7 @@ const spec = 'items 4, O1 to O5'
 
 /** Comments of an item, those that reply to others included. */
 export const mostComments = 5_000
-/** Accounts that one comment mentions. */
+/** Accounts and groups that one comment mentions. */
 export const mostMentions = 20
 /** Files that one comment has. */
 export const mostFiles = 10
@@ -24,7 +24,7 @@ export const Comment = z
     item_id: uuid,
     reply_to_id: uuid.nullable().describe('the comment that it replies to; null: none'),
     body: z.string().describe('source text, as it was sent; empty for one that is deleted'),
-    mention_ids: z.array(uuid).describe('accounts that the text mentions as `<@id>`'),
+    mention_ids: z.array(uuid).describe('accounts and groups that the text mentions as `<@id>`'),
     media_ids: z.array(uuid).describe('the files that it has, in its order; one that was taken off the item is 404'),
     reactions: z.array(z.object({ reaction, account_ids: z.array(uuid) })).describe('those that somebody gave'),
     created_by: uuid,
@@ -36,7 +36,7 @@ export const Comment = z
   .meta({ id: 'Comment' })
 export type Comment = z.output<typeof Comment>
 
-const body = text(1, 20_000).describe(`source text; \`<@id>\` mentions an account, at most ${mostMentions}`)
+const body = text(1, 20_000).describe(`source text; \`<@id>\` mentions an account or a group, at most ${mostMentions}`)
 
 const mediaIds = z
   .array(uuid)
@@ -105,7 +105,7 @@ export const commentOperations = defineOperations('comments', {
     recovery,
     assumed: [
       `${mostComments} comments on an item; deleted ones do not count`,
-      'a mentioned account is ACTIVE or INVITED and sees the item; a group cannot be mentioned yet',
+      'a mentioned account is ACTIVE or INVITED and sees the item; of mentioned groups at most 80 accounts are told, those that see it then',
       'the container may ask for a higher role (`comment_role` of its policies)',
       'its files are attachments of the item, which note the comment that brought them, and count among the 100 of the item',
       'a file of somebody else that the item does not carry yet takes a MEMBER; one that was refused is media.not_ready',

@@ -27,7 +27,9 @@ const SearchRequest = z
       'all of the words; `"in this order"`; `-without`; the last word may be the beginning of one',
     ),
     kinds: z.array(z.enum(searchKinds)).min(1).max(searchKinds.length).optional().describe('absent: all'),
-    filter: Filter.optional().describe('what items have to be, also those of comments; a container meets none'),
+    filter: Filter.optional().describe(
+      'what items have to be, also those of comments and files; a container meets none',
+    ),
     facets: z.array(z.enum(searchFacets)).max(searchFacets.length).optional(),
     archived: z.enum(['EXCLUDE', 'INCLUDE', 'ONLY']).default('EXCLUDE'),
     cursor: z.string().max(longestCursor).nullish(),
@@ -37,7 +39,11 @@ const SearchRequest = z
 export type SearchRequest = z.output<typeof SearchRequest>
 
 const SearchMatch = z.object({
-  member: z.string().describe('`title`, `name`, `label`, `description`, `custom.<key>`, or `body` of a comment'),
+  member: z
+    .string()
+    .describe(
+      '`title`, `name`, `label`, `description`, `custom.<key>`, `body` of a comment, `filename` or `alt` of a file',
+    ),
   excerpt: z.string().describe('plain text, as it was written'),
   ranges: z.array(z.array(z.int())).describe('where the words are in the excerpt: `[from, behind]`, in code points'),
 })
@@ -49,7 +55,7 @@ const SearchResult = z
     id: uuid,
     item_id: uuid.nullable().describe('the item that it is, or belongs to'),
     container_id: uuid.describe('the container that it is, or lies in'),
-    title: z.string().describe('its own; of a comment that of its item'),
+    title: z.string().describe('its own; of a comment that of its item, of a file the name that it has there'),
     matches: z.array(SearchMatch),
   })
   .meta({ id: 'SearchResult' })
@@ -86,7 +92,7 @@ export const searchOperations = defineOperations('items', {
   search: {
     method: 'POST',
     path: '/search',
-    summary: 'Find items, comments and containers by their words',
+    summary: 'Find items, comments, files and containers by their words',
     spec: 'Work on boards, 2, N4',
     body: SearchRequest,
     reads: true,
@@ -95,7 +101,8 @@ export const searchOperations = defineOperations('items', {
     refuses: ['cursor.invalid'],
     recovery: { refused: "content is the workspace's own; `:export` is the operator's way" },
     assumed: [
-      'kinds served: ITEM, COMMENT and CONTAINER; the others come with their areas',
+      'kinds served: ITEM, COMMENT, MEDIA and CONTAINER; JUMBLE comes with its area',
+      'a file is found on each item that carries it, as the item is; one that nothing carries is in `GET /media` alone',
       'a comment is found as its item is: where it lies, archived or not, and by a filter of it; facets but `container` count items alone',
       'more than 16 words are 422 at /query; a question without a word, or of `-without` alone, finds nothing',
       'a filter is about items, so with one no container is found',

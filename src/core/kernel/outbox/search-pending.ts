@@ -4,6 +4,7 @@
  * A row for each change, so that no change waits for another one. It is written by the statement of the event. The indexer
  * reads the rows and removes them (areas/search). Spec: Work on boards, 2, N4; docs/decisions/0230.
  */
+import { hash } from 'node:crypto'
 import { type EventData, type EventDeclaration, trailSubjectOf } from '../../contract/event.ts'
 import { catalog, type NewEvent } from '../../contract/event-catalog.ts'
 import type { SearchSubject } from '../../contract/search/kinds.ts'
@@ -23,10 +24,16 @@ export function searchPendingOf(tenantId: string, events: readonly NewEvent[]): 
   return events.flatMap(({ name, data }) => {
     const declared: EventDeclaration = catalog[name]
     if (declared.searched === undefined) return []
-    const { id } = trailSubjectOf(declared, data as EventData)
-    return [{ tenant_id: tenantId, id: newId(), subject: declared.searched, subject_id: id }]
+    const ids = declared.searchedBy?.map((member) => String((data as EventData)[member]))
+    return [searchPending(tenantId, declared.searched, ids ?? [trailSubjectOf(declared, data as EventData).id])]
   })
 }
+
+/** `ids`: the id, or those that name it together, as in the column `media_reference.id`. */
+export const searchPending = (tenantId: string, subject: SearchSubject, ids: readonly string[]): SearchPending => ({
+  ...{ tenant_id: tenantId, id: newId(), subject },
+  subject_id: ids.length === 1 ? String(ids[0]) : hash('md5', ids.join('')),
+})
 
 /** The statement that writes them, at least one, as a part of another one. A subject of several is written once. */
 export function insertSearchPending(tx: Pick<Tx, 'part' | 'rows'>, pending: readonly SearchPending[]): Part {

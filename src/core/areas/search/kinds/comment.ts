@@ -15,7 +15,7 @@ export const commentKind: KindOfDocument = {
     select id from comment where tenant_id = ${tenantId} and id > ${after}::uuid and deleted_at is null order by id limit ${most}`,
 
   named: (tx, tenantId, ids) => tx.part`
-    select k.id, k.item_id, i.container_id, coalesce(k.edited_at, k.created_at) as changed_at, i.title,
+    select k.id, k.id as shown_id, k.item_id, i.container_id, coalesce(k.edited_at, k.created_at) as changed_at, i.title,
       jsonb_build_array(jsonb_build_object('member', 'body', 'weight', 'D', 'text', k.body)) as texts
     from comment k join item i on i.tenant_id = k.tenant_id and i.id = k.item_id
     where k.tenant_id = ${tenantId} and k.id in (${ids}) and k.deleted_at is null and i.purged_at is null`,

@@ -9,7 +9,7 @@ export const containerKind: KindOfDocument = {
     select id from container where tenant_id = ${tenantId} and id > ${after}::uuid and deleted_at is null order by id limit ${most}`,
 
   named: (tx, tenantId, ids) => tx.part`
-    select c.id, null::uuid as item_id, c.id as container_id, c.updated_at as changed_at, c.name as title,
+    select c.id, c.id as shown_id, null::uuid as item_id, c.id as container_id, c.updated_at as changed_at, c.name as title,
       jsonb_build_array(jsonb_build_object('member', 'name', 'weight', 'A', 'text', c.name))
       || case when c.description is null then '[]'::jsonb
               else jsonb_build_array(jsonb_build_object('member', 'description', 'weight', 'C', 'text', c.description)) end as texts

@@ -3,6 +3,8 @@
  *
  * A label that was deleted, or that is not of the item's container, is not shown, and neither found (items/item.ts).
  */
+import type { SearchKind } from '../../../contract/search/kinds.ts'
+import type { Part } from '../../../kernel/database/statement.ts'
 import { visibleContainerIds } from '../../access/access.ts'
 import { inShelf } from '../../items/shelf.ts'
 import type { KindOfDocument } from '../kind.ts'
@@ -19,7 +21,7 @@ export const itemKind: KindOfDocument = {
     order by id limit ${most}`,
 
   named: (tx, tenantId, ids) => tx.part`
-    select i.id, i.id as item_id, i.container_id, i.updated_at as changed_at, i.title,
+    select i.id, i.id as shown_id, i.id as item_id, i.container_id, i.updated_at as changed_at, i.title,
       jsonb_build_array(jsonb_build_object('member', 'title', 'weight', 'A', 'text', i.title))
       || case when i.without_labels then '[]'::jsonb else coalesce((
         select jsonb_agg(jsonb_build_object('member', 'label', 'weight', 'B', 'text', v.name) order by v.name_fold, v.id)
@@ -55,16 +57,20 @@ export const itemKind: KindOfDocument = {
           where d.tenant_id = ${tenantId} and d.id = ${id})
         order by w.item_id limit ${most}`,
 
-  // Only of those whose own document is elsewhere, or is none: a comment is written more often than an item moves.
-  follow: (tx, tenantId, generations, ids) => tx.part`
-    update search_document d set container_id = i.container_id
-    from item i join comment k on k.tenant_id = i.tenant_id and k.item_id = i.id
-    where d.tenant_id = ${tenantId} and i.tenant_id = ${tenantId} and i.id in (${ids})
-      and d.generation in ${generations} and d.kind = 'COMMENT' and d.id = k.id and d.container_id <> i.container_id
-      and not exists (
-        select from search_document o
-        where o.tenant_id = ${tenantId} and o.generation = d.generation and o.kind = 'ITEM' and o.id = i.id
-          and o.container_id = i.container_id)`,
+  // Only of those whose own document is elsewhere, or is none: comments and files come more often than an item moves.
+  follow: (tx, tenantId, generations, ids) => {
+    const following = (kind: SearchKind, table: Part) => tx.part`
+      update search_document d set container_id = i.container_id
+      from item i join ${table} k on k.tenant_id = i.tenant_id and k.item_id = i.id
+      where d.tenant_id = ${tenantId} and i.tenant_id = ${tenantId} and i.id in (${ids})
+        and d.generation in ${generations} and d.kind = ${kind} and d.id = k.id and d.container_id <> i.container_id
+        and not exists (
+          select from search_document o
+          where o.tenant_id = ${tenantId} and o.generation = d.generation and o.kind = 'ITEM' and o.id = i.id
+            and o.container_id = i.container_id)`
+    return tx.part`
+      with followed as (${following('COMMENT', tx.part`comment`)}) ${following('MEDIA', tx.part`media_reference`)}`
+  },
 
   seen: (ctx, { archived, filter }, score) => {
     const { tx } = ctx
