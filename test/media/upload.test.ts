@@ -62,6 +62,19 @@ describe('a file', () => {
     expect([code(late), late.json.params]).toEqual([[409, 'media.offset'], { expected: size }])
   })
 
+  test('that one call brought is not read again, and one that came in parts is', async () => {
+    const size = partBytes + 5
+    const [bytes, others] = [someBytes(size), someBytes(size)]
+    const [whole, parted] = [await files.begin(size), await files.begin(size)]
+    await files.send(whole, bytes)
+    await files.send(parted, bytes.subarray(0, partBytes), range(0, partBytes - 1, size))
+    await files.send(parted, bytes.subarray(partBytes), range(partBytes, size - 1, size))
+    for (const media of [whole, parted]) writeFileSync(path(media), others)
+    await files.examine()
+    expect(await files.read(whole)).toMatchObject({ state: 'READY', sha256: sha256Of(bytes) })
+    expect(await files.read(parted)).toMatchObject({ state: 'READY', sha256: sha256Of(others) })
+  })
+
   test('that is cut off keeps its whole parts, and goes on there', async () => {
     const size = partBytes + 3 * 1024 * 1024
     const bytes = someBytes(size)

@@ -87,6 +87,10 @@ describe('a file is found', () => {
         [item.id, shelf.collectionId],
       ]),
     )
+    // Whoever does not see everything finds what lies in the own containers.
+    const guest = await desk.guest()
+    await desk.grant({ id: shelf.collectionId }, guest, 'VIEWER')
+    expect(found(await search('xylophone', {}, guest))).toEqual([['MEDIA', media.id, item.id]])
   })
 
   test('as the item is: by a filter, and not from the trash', async () => {
