@@ -1,6 +1,7 @@
 /** Previews of pictures, and what decoding one may not do. Spec: items 4; 10, 7 and 8; docs/decisions/0515. */
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -87,6 +88,14 @@ describe('a picture', () => {
     const known = { 'if-none-match': `"${media.sha256}-small"` }
     expect((await files.content(media, { headers: known }, '?variant=SMALL')).status).toBe(304)
     expect((await files.content(media, { headers: known }, '?variant=MEDIUM')).status).toBe(200)
+  })
+
+  test('whose preview the store has lost does not have it, and is as good as before', async () => {
+    const media = await files.file(await noise(64, 64).png().toBuffer())
+    rmSync(join(files.folder, `${media.id}.small`))
+    expect(code(await files.content(media, {}, '?variant=SMALL'))).toEqual([404, 'not_found'])
+    expect((await files.content(media, {}, '?variant=MEDIUM')).status).toBe(200)
+    expect((await files.content(media)).status).toBe(200)
   })
 
   test('is linked by its variant, and the link is of no other', async () => {

@@ -5,7 +5,7 @@ import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { isSafeInline } from './file-kind.ts'
 import { keyOf, visibleWithPreviews } from './media-row.ts'
-import { mediaStore } from './store.ts'
+import { isMissing, mediaStore } from './store.ts'
 
 /** Refuses not_found, media.not_ready; the reading refuses media.store_failed. */
 export async function getMediaContent(
@@ -27,7 +27,12 @@ export async function getMediaContent(
       sizeBytes,
       filename: `${media.filename}.webp`,
       isInline: isAskedInline,
-      open: (from, to) => store.read({ ...key, variant }, { from, to }),
+      // One that the store has lost is one that the file does not have.
+      open: (from, to) =>
+        store.read({ ...key, variant }, { from, to }).catch((error: unknown) => {
+          if (isMissing(error)) refuse('not_found')
+          throw error
+        }),
     }
   }
   return {

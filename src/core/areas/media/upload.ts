@@ -208,12 +208,11 @@ class Coming {
   /** The whole parts that are on the disk, after a failure. */
   async saved(): Promise<number> {
     const { offset } = this.claim
-    const isSynced = await this.written()
-      .then(() => this.writing.sync())
-      .then(
-        () => true,
-        () => false,
-      )
+    await this.written().catch(() => undefined)
+    const isSynced = await this.writing.sync().then(
+      () => true,
+      () => false,
+    )
     return isSynced ? this.kept() : offset
   }
 
