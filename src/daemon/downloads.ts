@@ -15,6 +15,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { BytesAnswer } from '../core/contract/operation.ts'
 import { refuse } from '../core/contract/problem.ts'
 import { isUnchanged } from '../core/kernel/values/etag.ts'
+import { release } from '../core/kernel/values/release.ts'
 import type { Readers } from './readers.ts'
 import { drained } from './whole-list.ts'
 
@@ -57,7 +58,7 @@ export async function sendBytes(
   try {
     for await (const chunk of bytes) {
       readers.hold(request, raw, chunk.byteLength)
-      if (!raw.write(chunk)) await drained(raw)
+      if (!raw.write(chunk, () => release(chunk))) await drained(raw)
       if (raw.destroyed) break
     }
     raw.end()

@@ -101,8 +101,8 @@ test('a large file costs no more memory than a small one, up and down', async ()
   const bare = await bareSeconds()
   const figures = { mebibytes: size / mebibyte, upSeconds, readySeconds, bareSeconds: bare, grownMebibytes: grown }
   process.stderr.write(`large upload: ${JSON.stringify(figures)}\n`)
-  // A file that was held whole would take 192. What is seen is chunks that wait for the garbage collection.
-  expect(grown).toBeLessThan(96)
+  // The target, also for 1 GiB. Chunks that waited for the garbage collection took more.
+  expect(grown).toBeLessThan(32)
 }, 300_000)
 
 async function download({ id }: Media): Promise<number> {

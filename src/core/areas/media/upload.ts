@@ -21,6 +21,7 @@ import type { Installation, RunAsRule } from '../../kernel/transaction/installat
 import type { Actor } from '../../kernel/values/actor.ts'
 import { failpoint } from '../../kernel/values/failpoint.ts'
 import { newId } from '../../kernel/values/id.ts'
+import { release } from '../../kernel/values/release.ts'
 import { examineMedia } from './examination.ts'
 import { Look, type Seen } from './look.ts'
 import { columnsOf, keyOf } from './media-row.ts'
@@ -68,7 +69,10 @@ export async function takeBytes(
   try {
     // The store has less than the row says, as after a recovery of the database alone.
     if (writing.offset < offset) await coming.refuseOffset(wholeParts(writing.offset))
-    for await (const chunk of bytes.stream.iterator({ destroyOnReturn: false })) await coming.take(chunk)
+    for await (const chunk of bytes.stream.iterator({ destroyOnReturn: false })) {
+      await coming.take(chunk)
+      release(chunk)
+    }
     return { claim, seen: await coming.end() }
   } catch (error) {
     return await letGo(run, claim, await coming.saved(), error)
