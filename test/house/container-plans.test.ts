@@ -8,11 +8,13 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recorded } from '../../bench/recording.ts'
 import { perform, type Request } from '../../src/core/app/perform.ts'
+import { readBelongings, removeBelongings } from '../../src/core/areas/items/trash/belongings.ts'
 import type { Operation } from '../../src/core/contract/operation.ts'
 import { type OperationId, operations } from '../../src/core/contract/operations.ts'
 import { scopes } from '../../src/core/contract/vocabulary.ts'
 import { asTenant } from '../../src/core/kernel/database/roles.ts'
 import { Json, type Statement } from '../../src/core/kernel/database/statement.ts'
+import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import type { AccountActor } from '../../src/core/kernel/values/actor.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { sentStatements } from './sent-statements.ts'
@@ -162,15 +164,20 @@ function literal(value: unknown): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** What the statements of a call read too much of. An insert would violate its key here, and reads nothing long. */
-async function found(id: OperationId, request: Request, as = actor): Promise<string[]> {
+/** What the statements of a call read too much of. */
+function found(id: OperationId, request: Request, as = actor): Promise<string[]> {
   const operation: Operation = operations[id]
-  const sent = sentStatements(await recorded(own.installation, (it) => perform(it, operation, as, request)))
+  return offencesOf((it) => perform(it, operation, as, request), modesOf(operation))
+}
+
+/** An insert would violate its key here, and reads nothing long. */
+async function offencesOf(work: (it: Installation) => Promise<unknown>, modes: readonly string[]): Promise<string[]> {
+  const sent = sentStatements(await recorded(own.installation, work))
   const read = sent.filter(({ statement }) => !/\binsert into\b/.test(statement.text))
   expect(read).not.toEqual([])
   const offences: string[] = []
   for (const { opening, statement } of read)
-    for (const plan of await plansOf(modesOf(operation), opening, statement))
+    for (const plan of await plansOf(modes, opening, statement))
       offences.push(...tooMany(plan).map((offence) => `${offence} in ${statement.text.replace(/\s+/g, ' ').trim()}`))
   return offences
 }
@@ -245,6 +252,14 @@ const changes: readonly (readonly [string, OperationId, () => Request])[] = [
 describe(`beside ${items} items of a container`, () => {
   test.each([...reads, ...changes])('%s (%s)', async (_, id, request) => {
     expect(await found(id, request())).toEqual([])
+  })
+
+  test('the removal of an item: what belongs to it', async () => {
+    const remove = (it: Installation) =>
+      it.transaction({ kind: 'SYSTEM', job: 'remove_purged' }, { tenantId: actor.tenantId }, async ({ tx }) =>
+        removeBelongings(tx, await readBelongings(tx, 'item'), actor.tenantId, [some.flat[3]!]),
+      )
+    expect(await offencesOf(remove, ['force_custom_plan', 'force_generic_plan'])).toEqual([])
   })
 
   test.each([

@@ -37,15 +37,20 @@ export async function readBelongings(tx: Tx, root: 'item' | 'container'): Promis
         return isOwn && !path.includes(from_table)
       })
       .flatMap(({ from_table, from_columns, to_columns }) => {
-        const condition = `tenant_id = $1 and (${from_columns.map(quoted)}) in (select ${to_columns.map(quoted)} ${rows})`
+        const condition = `tenant_id = $1 and ${isOneOf(from_columns, `select ${to_columns.map(quoted)} ${rows}`)}`
         return [
           ...rooted(from_table, `from ${quoted(from_table)} where ${condition}`, [...path, from_table]),
           `delete from ${quoted(from_table)} where ${condition}`,
         ]
       })
-  const roots = `from ${root} where tenant_id = $1 and id in (select value::uuid from jsonb_array_elements_text($2::jsonb))`
+  const ids = `select value::uuid from jsonb_array_elements_text($2::jsonb)`
+  const roots = `from ${root} where tenant_id = $1 and ${isOneOf(['id'], ids)}`
   return rooted(root, roots, [])
 }
+
+/** An array is looked up by the index; of a query within `in` PostgreSQL expects so many rows that it reads the whole table. */
+const isOneOf = (columns: readonly string[], rows: string): string =>
+  columns.length === 1 ? `${columns.map(quoted)} = any (array(${rows}))` : `(${columns.map(quoted)}) in (${rows})`
 
 /** Removes what belongs to the rows with these ids. */
 export async function removeBelongings(tx: Tx, belongings: Belongings, tenantId: string, ids: readonly string[]) {

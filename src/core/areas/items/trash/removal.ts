@@ -1,7 +1,7 @@
 /**
  * The removal of what was purged: its rows go for good, except what a legal hold covers.
  *
- *    purged ──100 a transaction, holds asked for in each──▶ removed
+ *    purged ──200 a transaction, holds asked for in each──▶ removed
  *       └─ covered by a hold: stays, in no answer; its release queues this job again
  *
  * Always true:
@@ -30,7 +30,7 @@ import { isContainerHeld, isItemHeld, isTemplateHeld } from './holds.ts'
 
 const worker = { kind: 'SYSTEM', job: 'remove_purged' } as const
 /** Items that one transaction removes at most; fewer where that takes long. */
-const mostAtOnce = 100
+const mostAtOnce = 200
 /** Rows that one transaction looks at: those under a hold are passed over. */
 const lookedAt = 500
 const longMs = 80
