@@ -11,8 +11,10 @@ import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { bareEnvironment } from '../kit/processes.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
-const deaths = ['pending', 'portion', 'serving', 'retired'].flatMap((name) =>
-  (isFull ? [1, 1, 1, 2, 2] : [1]).map((hit) => `search.${name}=exit@${hit}`),
+/** How often each step comes: of all but the build there is one portion. */
+const steps = { pending: 1, portion: 2, serving: 1, retired: 1 }
+const deaths = Object.entries(steps).flatMap(([name, most]) =>
+  (isFull ? [1, 1, 1, most, most] : [1]).map((hit) => `search.${name}=exit@${hit}`),
 )
 
 let own: TestInstallation
