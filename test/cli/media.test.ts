@@ -1,6 +1,7 @@
 /** Files from a terminal: up in parts, down to a file or to standard output. Spec: items 4. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { partBytes } from '../../src/core/contract/media/operations.ts'
 import { someBytes } from '../kit/some-bytes.ts'
@@ -47,6 +48,24 @@ test('a file goes to standard output as it is', async () => {
   expect(await home.svc(['media', 'get', media.id])).toMatchObject({ code: 0, stdout: 'Minutes of May\n', stderr: '' })
   const listed = await home.svc(['media', 'list', '--loose'])
   expect(listed.stdout).toContain('\\u001b[31m/../../etc')
+})
+
+test('a preview is got in place of the picture, and what has none says so', async () => {
+  const picture = await sharp({ create: { width: 400, height: 200, channels: 3, background: '#123456' } })
+    .png()
+    .toBuffer()
+  const media = await files.file(picture, { filename: 'plan.png' })
+  const got = await home.svc(['media', 'get', media.id, '--variant', 'SMALL', '--to', 'small.webp'])
+  expect([got.code, got.stdout]).toEqual([0, expect.stringMatching(/^picture +400 × 200 pixels$/m)])
+  expect(await sharp(readFileSync(place('small.webp'))).metadata()).toMatchObject({
+    format: 'webp',
+    width: 256,
+    height: 128,
+  })
+  const text = await files.file('a text')
+  const none = await home.svc(['media', 'get', text.id, '--variant', 'SMALL', '--to', 'none.webp'])
+  expect([none.code, none.stderr]).toEqual([3, expect.stringContaining('only pictures that are READY have')])
+  expect(existsSync(place('none.webp'))).toBe(false)
 })
 
 test('what cannot be done is said, and leaves no file', async () => {

@@ -7,15 +7,16 @@ import type { Comment } from '../../src/core/contract/comments/operations.ts'
 import type { Item } from '../../src/core/contract/items/operations.ts'
 import type { SearchAnswer } from '../../src/core/contract/search/operations.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
-import type { Person } from '../kit/people.ts'
-import { type Indexing, openIndexing } from './indexing.ts'
+import { type Indexing, openIndexing, searcher } from './indexing.ts'
 
 let desk: Desk
 let indexing: Indexing
+let search: ReturnType<typeof searcher>
 let item: Item
 beforeAll(async () => {
   desk = await openDesk()
   indexing = await openIndexing(desk.daemon)
+  search = searcher(desk, indexing)
 })
 beforeEach(async () => {
   item = await desk.item({ title: 'An item' })
@@ -26,12 +27,6 @@ afterAll(async () => {
 })
 
 const sql = () => desk.daemon.db.sql
-async function search(query: string, members: object = {}, as: Person = desk.people.MEMBER): Promise<SearchAnswer> {
-  await indexing.catchUp()
-  const { status, json, text } = await desk.ask('POST /search', { query, ...members }, { as })
-  expect(status, text).toBe(200)
-  return json as SearchAnswer
-}
 const ids = ({ data }: SearchAnswer) => data.map(({ id }) => id)
 async function said(body: string, on: Item = item): Promise<Comment> {
   const { status, json, text } = await desk.ask(`POST /items/${on.id}/comments`, { body })

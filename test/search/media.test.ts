@@ -6,14 +6,16 @@ import type { Media } from '../../src/core/contract/media/operations.ts'
 import type { SearchAnswer } from '../../src/core/contract/search/operations.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
 import type { Person } from '../kit/people.ts'
-import { type Indexing, openIndexing } from './indexing.ts'
+import { type Indexing, openIndexing, searcher } from './indexing.ts'
 
 let desk: Desk
 let indexing: Indexing
+let search: ReturnType<typeof searcher>
 let item: Item
 beforeAll(async () => {
   desk = await openDesk()
   indexing = await openIndexing(desk.daemon)
+  search = searcher(desk, indexing)
 })
 beforeEach(async () => {
   item = await desk.item({ title: 'An item' })
@@ -28,10 +30,6 @@ async function done(operation: Parameters<Desk['ask']>[0], body?: object, as?: P
   const { status, json, text } = await desk.ask(operation, body, as ? { as } : {})
   if (status >= 400) throw new Error(`${operation}: ${status} ${text}`)
   return json
-}
-async function search(query: string, members: object = {}, as: Person = desk.people.MEMBER): Promise<SearchAnswer> {
-  await indexing.catchUp()
-  return done('POST /search', { query, ...members }, as)
 }
 const found = ({ data }: SearchAnswer) => data.map(({ kind, id, item_id }) => [kind, id, item_id])
 const begun = (filename: string): Promise<Media> => done('POST /media', { filename, size_bytes: 5 })

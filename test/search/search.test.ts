@@ -5,13 +5,15 @@ import type { Item } from '../../src/core/contract/items/operations.ts'
 import type { SearchAnswer, SearchResult } from '../../src/core/contract/search/operations.ts'
 import { type Desk, openDesk, pointers } from '../items/desk.ts'
 import type { Person } from '../kit/people.ts'
-import { type Indexing, openIndexing } from './indexing.ts'
+import { type Indexing, openIndexing, searcher } from './indexing.ts'
 
 let desk: Desk
 let indexing: Indexing
+let search: ReturnType<typeof searcher>
 beforeAll(async () => {
   desk = await openDesk()
   indexing = await openIndexing(desk.daemon)
+  search = searcher(desk, indexing)
 })
 afterAll(async () => {
   await indexing.close()
@@ -19,12 +21,6 @@ afterAll(async () => {
 })
 
 const ask = (body: object, as: Person = desk.people.MEMBER) => desk.ask('POST /search', body, { as })
-async function search(query: string, members: object = {}, as?: Person): Promise<SearchAnswer> {
-  await indexing.catchUp()
-  const { status, json, text } = await ask({ query, ...members }, as)
-  expect(status, text).toBe(200)
-  return json as SearchAnswer
-}
 const titles = ({ data }: SearchAnswer) => data.map(({ title }) => title)
 const item = (members: object = {}) => desk.item(members)
 /** The marked pieces of each match. */

@@ -54,7 +54,11 @@ export default class MediaGet extends CallerCommand {
 /** Small enough for one piece. */
 async function preview(caller: Caller, { id, previews }: Media, variant: 'SMALL' | 'MEDIUM'): Promise<Buffer> {
   if (!previews.includes(variant))
-    throw new Failure('notFound', 'The file has no such preview: pictures have, once they are READY.')
+    throw new Failure(
+      'notFound',
+      'The file has no previews: only pictures that are READY have.',
+      'Leave --variant out.',
+    )
   return (await received(caller, { mediaId: id, variant })).bytes
 }
 
