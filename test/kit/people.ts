@@ -1,9 +1,10 @@
 /** Workspaces, accounts and tokens for a test: made over the API where the test is about it, and by SQL elsewhere. */
-import { randomUUIDv7 } from 'node:crypto'
+
 import { hasherFor } from '../../src/core/areas/auth/password/hashing-lane.ts'
 import { hashPassword } from '../../src/core/areas/auth/password/password.ts'
 import type { Role, Scope } from '../../src/core/contract/vocabulary.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
+import { newId } from '../../src/core/kernel/values/id.ts'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
 import type { TestDaemon } from './daemon.ts'
 import type { TestDatabase } from './database.ts'
@@ -71,7 +72,7 @@ export async function workspace(
   slug: string,
   state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION' = 'ACTIVE',
 ): Promise<string> {
-  const id = randomUUIDv7()
+  const id = newId()
   await sql`
     insert into tenant (id, slug, display_name, state, default_locale, default_time_zone, suspended_at, purge_after)
     values (${id}, ${slug}, ${slug}, ${state}, 'en', 'UTC', ${state === 'SUSPENDED' ? sql`now()` : null}, ${state === 'PENDING_DELETION' ? sql`now() + interval '30 days'` : null})`
@@ -87,8 +88,8 @@ export async function person({ db: { sql } }: Located, tenantId: string, given: 
     expires = "now() + interval '1 hour'",
     accountState = 'ACTIVE',
   } = given
-  const [accountId, credentialId] = [randomUUIDv7(), randomUUIDv7()]
-  const sessionId = kind === 'SESSION' ? randomUUIDv7() : null
+  const [accountId, credentialId] = [newId(), newId()]
+  const sessionId = kind === 'SESSION' ? newId() : null
   const { token, hash, last4 } = mintToken(
     ({ PERSONAL: 'personal', SERVICE: 'service', SESSION: 'session' } as const)[kind],
   )
@@ -97,7 +98,7 @@ export async function person({ db: { sql } }: Located, tenantId: string, given: 
     await tx`
       insert into account (tenant_id, id, kind, state, email, email_fold, display_name, password_hash)
       values (${tenantId}, ${accountId}, ${kind === 'SERVICE' ? 'SERVICE' : 'PERSON'}, ${accountState}, ${email}, ${email}, 'Somebody', ${given.passwordHash ?? null})`
-    await tx`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${role})`
+    await tx`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${newId()}, ${accountId}, ${role})`
     if (sessionId)
       await tx`insert into session (tenant_id, id, account_id, revoked_at) values (${tenantId}, ${sessionId}, ${accountId}, ${given.sessionRevoked ? tx`now()` : null})`
     await tx`
@@ -113,7 +114,7 @@ export async function plantProof({ db: { sql } }: TestDaemon, who: Person): Prom
   const { token, hash } = mintToken('stepUp')
   await sql`
     insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
-    values (${who.tenantId}, ${randomUUIDv7()}, ${who.accountId}, ${who.credentialId}, ${hash}, now() + interval '5 minutes')`
+    values (${who.tenantId}, ${newId()}, ${who.accountId}, ${who.credentialId}, ${hash}, now() + interval '5 minutes')`
   return token
 }
 

@@ -2,11 +2,12 @@
  * The installation in which the examples of one area play: Grace runs it, Ada owns the workspace Acme, Alan works there.
  * `show` sends a request and keeps it, with its answer, as the example of its operation.
  */
-import { randomUUIDv7 } from 'node:crypto'
+
 import { type Answer, needsStepUp, type Operation, type Sent } from '../../../src/core/contract/operation.ts'
 import { type OperationId, type Operations, operations } from '../../../src/core/contract/operations.ts'
 import type { Role, Scope } from '../../../src/core/contract/vocabulary.ts'
 import type { Config } from '../../../src/core/kernel/config/config.ts'
+import { newId } from '../../../src/core/kernel/values/id.ts'
 import { mintToken } from '../../../src/core/kernel/values/token.ts'
 import { mediaTypeOf } from '../../../src/daemon/refusals.ts'
 import { type TestDaemon, testDaemon } from '../../kit/daemon.ts'
@@ -115,7 +116,7 @@ export async function openScene(config: Partial<Config> = {}): Promise<Scene> {
     (await send(operations[id], sent as Loose, as)).answer as never
 
   const tokenOf: Scene['tokenOf'] = async (tenantId, accountId, scopes = everyScope) => {
-    const credentialId = randomUUIDv7()
+    const credentialId = newId()
     const { token, hash, last4 } = mintToken('personal')
     await sql`
       insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, expires_at)
@@ -141,12 +142,12 @@ export async function openScene(config: Partial<Config> = {}): Promise<Scene> {
   ada = await tokenOf(tenant.id, owner.account_id)
 
   const person: Scene['person'] = async (name, role, { kind } = {}) => {
-    const accountId = randomUUIDv7()
+    const accountId = newId()
     const email = kind ? null : `${name.split(' ')[0]?.toLowerCase()}@acme.example`
     await sql`
       insert into account (tenant_id, id, kind, state, email, email_fold, display_name)
       values (${tenant.id}, ${accountId}, ${kind ?? 'PERSON'}, 'ACTIVE', ${email}, ${email}, ${name})`
-    await sql`insert into membership (tenant_id, id, account_id, role) values (${tenant.id}, ${randomUUIDv7()}, ${accountId}, ${role})`
+    await sql`insert into membership (tenant_id, id, account_id, role) values (${tenant.id}, ${newId()}, ${accountId}, ${role})`
     return tokenOf(tenant.id, accountId)
   }
 
