@@ -14,8 +14,8 @@ const parts = ['package.json', 'package-lock.json', '.npmrc', 'bin', 'scripts', 
 const [, install = '', first = ''] =
   /^```sh\n(npm ci --omit=dev) && (npx svc .+)\n```$/m.exec(readFileSync('README.md', 'utf8')) ?? []
 
-/** More than this is a new package that users pay for: docs/decisions/0374 says what is there and why. */
-const most = { packages: 260, megabytes: 265 }
+/** More than this is a new package that users pay for: docs/decisions/0374 and 0515 say what is there and why. */
+const most = { packages: 260, megabytes: 283 }
 
 let folder: string
 let checkout: string
