@@ -279,6 +279,39 @@ test('four at once about the same items, in turned orders: each step happens, an
   )
 })
 
+test('four at once that only change the items themselves: what each answers and tells is one version', async () => {
+  const items = await some(8)
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, (_, n) =>
+      bulk(ids(n % 2 ? items : items.toReversed()), [{ action: 'update', title: `by ${n}` }]),
+    ),
+  )
+  const versions = answers.flatMap(({ json }) => json.results as { id: string; version: number }[])
+  for (const item of items) {
+    const of = versions.filter(({ id }) => id === item.id).map(({ version }) => version)
+    expect(of.toSorted()).toEqual([2, 3, 4, 5])
+    expect(await desk.told(item)).toEqual(await desk.read(item))
+  }
+})
+
+test('more items than are read at once, some of which refuse', async () => {
+  const items = await some(120)
+  for (const at of [3, 49, 50, 119]) await desk.act(items[at]!, 'archive')
+  await desk.ask(`DELETE /items/${items[60]!.id}`)
+  const answered = await bulk(ids(items), [
+    { action: 'update', title: 'Both' },
+    { action: 'set_field', key: 'size', value: 7 },
+  ])
+  const refused = new Map([3, 49, 50, 119].map((at) => [at, 409])).set(60, 404)
+  expect(stateOf(answered).map(([status]) => status)).toEqual(items.map((_, at) => refused.get(at) ?? 200))
+  for (const at of [0, 48, 51, 118]) {
+    const now = await desk.read(items[at]!)
+    expect(now).toMatchObject({ title: 'Both', custom_fields: { size: 7 }, version: 3 })
+    expect(await desk.told(items[at]!)).toEqual(now)
+  }
+  expect(await desk.read(items[49]!)).toMatchObject({ title: 'Item 49', custom_fields: {}, version: 2 })
+})
+
 test('counts as a request for every 20 steps', () => {
   const { counts } = itemBulkOperations.bulkItems
   const body = (items: number, actions: number) => ({ items: Array(items).fill({}), actions: Array(actions).fill({}) })

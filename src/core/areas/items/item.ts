@@ -121,8 +121,32 @@ export async function lockItem(
 
 /** In a call about many items the container is known, unless an action before this one moved the item. */
 async function lockedInHeld(ctx: Ctx, itemId: string, role: Role | DecidedRole): Promise<[LockedRow, ContainerRow]> {
-  const found = await lockedRow(ctx, itemId)
+  const found = takeAhead(ctx, itemId) ?? (await lockedRow(ctx, itemId))
   return [found, await writableContainer(ctx, found.container_id, role)]
+}
+
+/** Items that a call about many has locked and read. Each is taken once: the first change makes it old. */
+const aheadOf = new WeakMap<Ctx, Map<string, LockedRow>>()
+
+/**
+ * Reads items that the call has locked, in containers that it holds, so that `lockItem` asks for none of them by itself. For
+ * changes of which none changes another item. Call it with as many as may be in memory at once.
+ */
+export async function readAhead(ctx: Ctx, itemIds: readonly string[]): Promise<void> {
+  if (itemIds.length === 0) return
+  const { tx } = ctx
+  const { tenantId } = ctx.account
+  const rows = await tx<LockedRow[]>`
+    select ${lockedColumns(ctx)}, i.version as seen_version, now(), false as is_old
+    from item i where i.tenant_id = ${tenantId} and i.id in ${tx.list(itemIds)} and i.deleted_at is null`
+  aheadOf.set(ctx, new Map(rows.map((row) => [row.id, row])))
+}
+
+function takeAhead(ctx: Ctx, itemId: string): LockedRow | undefined {
+  const ahead = aheadOf.get(ctx)
+  const row = ahead?.get(itemId)
+  ahead?.delete(itemId)
+  return row
 }
 
 export interface TrashedItem extends LockedItem {
@@ -168,6 +192,11 @@ interface LockedRow extends Item {
   readonly is_old: boolean
 }
 
+/** What a change needs to know of the item `i`. */
+const lockedColumns = (ctx: Ctx): Part => ctx.tx.part`
+  ${representation(ctx)}, i.deleted_at,
+  coalesce((select b.is_done_bucket from bucket b where b.tenant_id = i.tenant_id and b.id = i.bucket_id), false) as is_in_done_bucket`
+
 /**
  * Locks the item and reads it. The row is the newest one, also if the lock was waited for; what belongs to it is of the
  * statement's snapshot. That is old if another change of the item committed since, or if the wait was long, because
@@ -181,9 +210,7 @@ async function lockedRow(ctx: Ctx, itemId: string, where?: 'and in the trash'): 
   const [row] = await ctx.tx<LockedRow[]>`
     select l.*, now(), l.version <> l.seen_version or ${hasWaited(ctx.tx)} as is_old
     from (
-      select ${representation(ctx)}, i.deleted_at,
-             (select s.version from item s where s.tenant_id = i.tenant_id and s.id = i.id) as seen_version,
-             coalesce((select b.is_done_bucket from bucket b where b.tenant_id = i.tenant_id and b.id = i.bucket_id), false) as is_in_done_bucket
+      select ${lockedColumns(ctx)}, (select s.version from item s where s.tenant_id = i.tenant_id and s.id = i.id) as seen_version
       from item i where i.tenant_id = ${tenantId} and i.id = ${itemId} and ${isThere} for update) l`
   return row ?? refuse('not_found')
 }
