@@ -34,6 +34,7 @@ import { searching } from './searching.ts'
 import { sweeping } from './sweeping.ts'
 import { drawn, type Line } from './table.ts'
 import { trashing } from './trashing.ts'
+import { uploading } from './uploading.ts'
 
 const parts = {
   floor: onGround(floor),
@@ -50,6 +51,7 @@ const parts = {
   query: querying,
   search: searching,
   trash: onGround(trashing),
+  media: onGround(uploading),
   load: onGround(mixedLoad),
   overload: onGround(overload),
   scale,

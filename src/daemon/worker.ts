@@ -44,13 +44,15 @@ export interface WorkerOptions {
   /** The work of `scheduleJobs`, if the caller has begun it. */
   readonly scheduled?: Promise<void> | undefined
   readonly onRun?: OnRun
+  /** How often it looks for what others have queued; 1 s where absent. */
+  readonly lookEachMs?: number | undefined
 }
 
 export async function startWorker(
   installation: Installation,
   jobs: readonly RunnableJob[],
   log: Log,
-  { scheduled = scheduleJobs(installation, jobs), onRun = () => {} }: WorkerOptions = {},
+  { scheduled = scheduleJobs(installation, jobs), onRun = () => {}, lookEachMs }: WorkerOptions = {},
 ): Promise<Worker> {
   const [boss] = await Promise.all([installation.queue.boss(), scheduled])
   const keptByGate = behindGate(installation)
@@ -76,8 +78,11 @@ export async function startWorker(
     const starting = Array.from({ length: job.takesLong ? atOnce : 1 }, () => boss.work(job.name, options, work))
     workers.set(job.name, await Promise.all(starting))
   }
-  const waking = startWaking(boss, workers, (error) =>
-    log.failure('looking for due jobs failed: they begin up to 30 s late', error),
+  const waking = await startWaking(
+    installation.queue,
+    workers,
+    (error) => log.failure('looking for due jobs failed: they begin up to 30 s late', error),
+    lookEachMs,
   )
   return {
     async close() {

@@ -8,7 +8,7 @@ import { readKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { openInstallation } from '../../src/core/kernel/transaction/installation.ts'
 import { defineJob, type RunnableJob } from '../../src/core/kernel/transaction/runnable-job.ts'
 import { silentLog } from '../../src/daemon/log.ts'
-import { startWorker } from '../../src/daemon/worker.ts'
+import { startWorker, type WorkerOptions } from '../../src/daemon/worker.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { person, setUp } from '../kit/people.ts'
 
@@ -154,6 +154,34 @@ test('a look that fails is not the last one', async () => {
   }
 }, 30_000)
 
+test('what this process queues begins at its commit, without a look', async () => {
+  const runs: string[] = []
+  const prompt = defineJob({
+    name: 'prompt',
+    payload: z.object({ name: z.string() }),
+    retryLimit: 0,
+    async run(_, { name }) {
+      runs.push(name)
+    },
+  })
+  const { installation, close } = await workerOf(prompt, { lookEachMs: 3_600_000 })
+  const queue = (name: string) =>
+    installation.transaction({ kind: 'SYSTEM', job: 'prompt' }, {}, async (ctx) => {
+      await ctx.enqueue(prompt, { name })
+      if (name === 'undone') throw new Error('undone')
+    })
+  try {
+    await pause(500) // behind the first look of the worker
+    await expect(queue('undone')).rejects.toThrow('undone')
+    await queue('first')
+    await expect.poll(() => runs, { timeout: 10_000 }).toEqual(['first'])
+    await queue('second')
+    await expect.poll(() => runs, { timeout: 10_000 }).toEqual(['first', 'second'])
+  } finally {
+    await close()
+  }
+}, 30_000)
+
 test('jobs that take long begin beside one another within two seconds', async () => {
   const under = { way: 0, most: 0 }
   const long = defineJob({
@@ -180,7 +208,7 @@ test('jobs that take long begin beside one another within two seconds', async ()
 }, 30_000)
 
 /** An installation of its own that runs this job. */
-async function workerOf(job: RunnableJob) {
+async function workerOf(job: RunnableJob, options: WorkerOptions = {}) {
   const address = daemon.config.database?.daemon
   if (!address) throw new Error('a test daemon has a database of its own')
   const installation = openInstallation(daemon.config, address, readKeyring(daemon.config.keyringFile), {
@@ -190,9 +218,10 @@ async function workerOf(job: RunnableJob) {
   })
   const boss = await installation.queue.boss()
   await boss.createQueue(job.name, { policy: 'standard' })
-  const worker = await startWorker(installation, [job], silentLog)
+  const worker = await startWorker(installation, [job], silentLog, options)
   return {
     boss,
+    installation,
     async close() {
       await worker.close()
       await installation.close()

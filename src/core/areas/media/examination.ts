@@ -18,6 +18,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../kernel/values/failpoint.ts'
+import { release } from '../../kernel/values/release.ts'
 import { releaseBytes } from './byte-count.ts'
 import { kindOf } from './file-kind.ts'
 import { Look, type Seen, seenSchema } from './look.ts'
@@ -74,7 +75,8 @@ async function read(installation: Installation, key: FileKey): Promise<Found> {
   try {
     for await (const chunk of await mediaStore(installation).read(key)) {
       look.add(chunk)
-      await scan?.send(chunk)
+      if (scan) await scan.send(chunk)
+      else release(chunk)
     }
     return { ...(await look.end()), finding: await scan?.end() }
   } finally {

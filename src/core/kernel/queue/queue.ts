@@ -31,9 +31,15 @@ export interface QueueStatement {
   readonly values: readonly unknown[]
 }
 
+export type OnQueued = (names: readonly string[]) => void
+
 export interface Queue {
   /** The statement that queues this job; it must be run as svc_queue. */
   queuing<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<QueueStatement>
+  /** A transaction of this process has queued jobs that are due at once; `onQueued` hears their names. */
+  queued(names: readonly string[]): void
+  /** For the one who wakes the workers of this process. */
+  onQueued(listener: OnQueued): void
   /** The started pg-boss, with its maintenance when `works`. */
   boss(): Promise<PgBoss>
   close(): Promise<void>
@@ -54,6 +60,7 @@ export function openQueue(
   onError: (error: Error) => void,
 ): Queue {
   let started: Promise<PgBoss> | undefined
+  let hears: OnQueued = () => {}
 
   const start = async () => {
     const { PgBoss: Boss } = await loadQueue()
@@ -84,6 +91,10 @@ export function openQueue(
 
   return {
     boss,
+    queued: (names) => hears(names),
+    onQueued(listener) {
+      hears = listener
+    },
     async queuing(job, payload, options = {}) {
       const statements: QueueStatement[] = []
       const origin = originNow()

@@ -2,11 +2,13 @@
  * Wakes the workers whose queue has a job that is due.
  *
  * pg-boss lets each worker look for itself: a daemon with 130 workers and nothing to do sent 130 statements a second. Here one
- * statement a second looks for all of them. Spec: docs/decisions/0503.
+ * statement a second looks for all of them. What this process queues itself, it does not look for: the workers are woken when
+ * the transaction has committed. Spec: docs/decisions/0503, 0520.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import { queueSchema } from '../database/queue-schema.ts'
+import type { Queue } from './queue.ts'
 
 export interface Waking {
   /** Starts no other look. */
@@ -18,21 +20,26 @@ const lookMs = 1_000
 const failedMs = 5_000
 
 /** Each queue with the ids of its workers. A look that fails is told of, and the next one comes five seconds later. */
-export function startWaking(
-  boss: PgBoss,
+export async function startWaking(
+  queue: Queue,
   workers: ReadonlyMap<string, readonly string[]>,
   onFailure: (error: unknown) => void,
-): Waking {
+  lookEachMs = lookMs,
+): Promise<Waking> {
+  const boss = await queue.boss()
   const closing = new AbortController()
+  const wake = (names: readonly string[]) => {
+    if (closing.signal.aborted) return
+    for (const name of names) for (const id of workers.get(name) ?? []) boss.notifyWorker(id)
+  }
+  queue.onQueued(wake)
   const run = async () => {
-    let restMs = lookMs
+    let restMs = lookEachMs
     for (;;) {
       await pause(restMs, undefined, { signal: closing.signal, ref: false })
-      restMs = lookMs
+      restMs = lookEachMs
       try {
-        const due = await findDue(boss, [...workers.keys()])
-        if (closing.signal.aborted) return
-        for (const name of due) for (const id of workers.get(name) ?? []) boss.notifyWorker(id)
+        wake(await findDue(boss, [...workers.keys()]))
       } catch (error) {
         restMs = failedMs
         if (!closing.signal.aborted) onFailure(error)

@@ -140,6 +140,8 @@ export interface ContextParts {
   /** The events of the transaction so far; written with its commit. */
   readonly outgoing: Outgoing
   readonly listeners: Listeners
+  /** The queues in which the transaction has put a job that is due at once. */
+  readonly queued: Set<string>
 }
 
 /** The context of a transaction. A class, because one is made for every request and most of it is not used by a read. */
@@ -286,6 +288,7 @@ class TransactionContext implements Ctx {
     const { text, values } = await this.parts.queue.queuing(job, payload, options)
     this.tx.assertOpen()
     void this.asQueueOnce(() => this.tx.text(text, values))
+    if (options?.startAfter === undefined) this.parts.queued.add(job.name)
   }
 
   unchanged(version: number): void {

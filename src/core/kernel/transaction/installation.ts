@@ -231,6 +231,7 @@ async function transact<T>(
   const unheard =
     entry && gateAccess && workspace === tenantId && tenantId === workspaceOf(actor) ? tenantId : undefined
   let listeners: Listeners = { due: [] }
+  let queued: ReadonlySet<string> = new Set()
 
   const attempt = async (tx: Tx) => {
     // Awaited only after an attempt that collided: `begin` waits for the first statement.
@@ -238,6 +239,7 @@ async function transact<T>(
     const kept: Kept = keptOf(writeAhead, () => installation.copies.ahead(ctx))
     const { obligations, outgoing } = kept
     listeners = kept.listeners
+    queued = kept.queued
     const ctx = contextIn(tx, kept)
     const enter = entry && ((tx: Tx) => entering(tx, role, entered(entry(tx, true), listeners, unheard)))
     const admission = { workspace, gateAccess, enter, keepsWebhooksOut: unheard !== undefined }
@@ -250,6 +252,7 @@ async function transact<T>(
     const result = await pool.transaction(opening, attempt, borrowing)
     await writeAhead.settle('done')
     writes.count += 1
+    if (queued.size > 0) apart(() => queue.queued([...queued]))
     if (listeners.due.length > 0) void ringFor(installation.bell, listeners.due)
     return result
   } catch (error) {
@@ -264,9 +267,10 @@ const keptOf = (lines: WriteAhead, askForCopy: AskForCopy): Kept => ({
   obligations: new Obligations(lines, askForCopy),
   outgoing: new Outgoing(),
   listeners: { due: [] },
+  queued: new Set(),
 })
 
-type Kept = Pick<ContextParts, 'obligations' | 'outgoing' | 'listeners'>
+type Kept = Pick<ContextParts, 'obligations' | 'outgoing' | 'listeners' | 'queued'>
 
 const neverAsked: AskForCopy = () => Promise.reject(new Error('a read has no obligations'))
 
