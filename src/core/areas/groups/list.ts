@@ -4,6 +4,7 @@ import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { firstId, pageOfRows, pageStart } from '../../kernel/transaction/page.ts'
+import { together } from '../../kernel/transaction/together.ts'
 import { caseFold } from '../../kernel/values/case-fold.ts'
 import { groupColumns, isGroupSeen } from './group-row.ts'
 
@@ -38,7 +39,7 @@ export async function getGroup(ctx: Ctx, { groupId }: Received<typeof ops.getGro
   return group ?? refuse('not_found')
 }
 
-/** A row without an account says that the group is there, and nobody in it. Refuses not_found, cursor.invalid. */
+/** Refuses not_found, cursor.invalid. */
 export async function listGroupMembers(
   ctx: Ctx,
   { groupId, cursor, size }: Received<typeof ops.listGroupMembers>,
@@ -47,16 +48,15 @@ export async function listGroupMembers(
   const { tenantId } = ctx.account
   const list = { operation: 'listGroupMembers', filters: { groupId } }
   const after = pageStart(ctx, list, cursor)
-  const rows = await tx.last<(GroupMember | { readonly account_id: null })[]>`
-    select m.account_id, m.added_at, m.added_by, m.source from account_group g
-    left join lateral (
+  // Together: a join with the group would sort the page once more.
+  const [[group], rows] = await together(
+    tx<{ id: string }[]>`
+      select g.id from account_group g where g.tenant_id = ${tenantId} and g.id = ${groupId} and ${isGroupSeen(ctx)}`,
+    tx.last<GroupMember[]>`
       select account_id, added_at, added_by, source from group_member
       where tenant_id = ${tenantId} and group_id = ${groupId} and account_id > ${after ?? firstId}::uuid
-      order by account_id limit ${size + 1}) m on true
-    where g.tenant_id = ${tenantId} and g.id = ${groupId} and ${isGroupSeen(ctx)}
-    order by m.account_id`
-  if (rows.length === 0) refuse('not_found')
-  return pageOfRows(ctx, list, rows.filter(isMember), size, ({ account_id }) => [account_id])
+      order by account_id limit ${size + 1}`,
+  )
+  if (!group) refuse('not_found')
+  return pageOfRows(ctx, list, rows, size, ({ account_id }) => [account_id])
 }
-
-const isMember = (row: GroupMember | { readonly account_id: null }): row is GroupMember => row.account_id !== null
