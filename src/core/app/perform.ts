@@ -227,6 +227,7 @@ function transactionFor(operation: Operation, actor: Actor, ifMatch: string | un
     readOnly: isRead(operation),
     ifMatch,
     admits: !isRead(operation),
+    beginsAsInstallation: operation.actsOn !== undefined, // it asks for the ceiling first
     ...gateAccess,
     ...(tenantId === undefined ? {} : { tenantId }),
   }

@@ -53,9 +53,15 @@ export const defineEvents = <Data extends Record<string, z.ZodType>>(
 export const subjectOf = ({ subject }: Pick<EventDeclaration, 'subject'>, data: EventData): string =>
   pathOf(subject, data)
 
+/** Paths cut at their braces: every other part names a member. There are as many as events and notices have. */
+const cutPaths = new Map<string, readonly string[]>()
+
 /** A path whose braces name members of the data. */
-export const pathOf = (path: string, data: EventData): string =>
-  path.replaceAll(/\{([a-z_]+)\}/g, (_, member: string) => String(data[member]))
+export function pathOf(path: string, data: EventData): string {
+  const parts = cutPaths.get(path) ?? path.split(/\{([a-z_]+)\}/)
+  cutPaths.set(path, parts)
+  return parts.map((part, at) => (at % 2 === 0 ? part : String(data[part]))).join('')
+}
 
 /** What the entry of the trail is about: `/containers/{container_id}/labels/{id}` says the label, `id`. */
 export const trailSubjectOf = ({ subject, kind }: Pick<EventDeclaration, 'subject' | 'kind'>, data: EventData) => ({

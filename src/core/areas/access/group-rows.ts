@@ -38,21 +38,25 @@ export async function joinGroup(
   const { tx } = ctx
   const addedBy = source === 'DIRECT' ? (accountIdOf(ctx.actor) ?? null) : null
   if (counted) demandRoom(counted.members + 1, counted.groupsOfAccount + 1)
-  // Each by itself: nobody waits for them where it is counted, and a promise of all of them would then fail unheard.
-  const counts = tx<{ member_count: number }[]>`
-    update account_group set member_count = member_count + 1 where tenant_id = ${tenantId} and id = ${groupId}
-    returning member_count`
-  const made = tx<[GroupMember]>`
-    insert into group_member (tenant_id, group_id, account_id, added_by, source)
-    values (${tenantId}, ${groupId}, ${accountId}, ${addedBy}, ${source}) returning account_id, added_at, added_by, source`
-  const ids = writeGroupIds(ctx, tenantId, accountId)
+  const joined = tx<[GroupMember & { readonly members: number; readonly groups: number }]>`
+    with counted as (
+      update account_group set member_count = member_count + 1 where tenant_id = ${tenantId} and id = ${groupId}
+      returning member_count),
+    made as (
+      insert into group_member (tenant_id, group_id, account_id, added_by, source)
+      values (${tenantId}, ${groupId}, ${accountId}, ${addedBy}, ${source}) returning account_id, added_at, added_by, source)
+    update account
+    set group_ids = array_append(group_ids, ${groupId}::uuid)
+    from made, counted
+    where tenant_id = ${tenantId} and id = ${accountId}
+    returning made.account_id, made.added_at, made.added_by, made.source, counted.member_count as members, cardinality(group_ids) as groups`
   const event = ['identity.group.member_added', { group_id: groupId, account_id: accountId, source }] as const
   if (counted) {
     await record(ctx, ...event)
     return { account_id: accountId, added_at: counted.now, added_by: addedBy, source }
   }
-  const [[group], [row], [account]] = await Promise.all([counts, made, ids])
-  demandRoom(group?.member_count ?? 0, account?.groups ?? 0)
+  const [{ members, groups, ...row }] = await joined
+  demandRoom(members, groups)
   await record(ctx, ...event)
   return row
 }

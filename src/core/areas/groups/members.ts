@@ -5,17 +5,15 @@
  * What a provider decides is not decided here: a bound group takes nobody in by hand, and gives back nobody whom the next
  * sign-in would put in again. Spec: people 2, I7, I8; docs/decisions/0391.
  */
-import type { Group, GroupMember, groupOperations as ops } from '../../contract/groups/operations.ts'
+import type { GroupMember, groupOperations as ops } from '../../contract/groups/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { together } from '../../kernel/transaction/together.ts'
 import { demandGrantable } from '../access/grantable.ts'
 import { joinGroup, leaveGroups } from '../access/group-rows.ts'
 import { lockMemberships } from '../access/held-role.ts'
 import { keepCeilingOfEach } from '../auth/token/ceiling.ts'
 import { endWithoutRole } from '../memberships/group-roles.ts'
-import { lockGroup } from './group-row.ts'
 
 /** Refuses auth.role_required, admin.operator_required, not_found, group.bound, structure.full. */
 export async function addGroupMember(
@@ -23,12 +21,11 @@ export async function addGroupMember(
   { groupId, accountId }: Received<typeof ops.addGroupMember>,
 ): Promise<GroupMember> {
   const { tenantId } = ctx.account
-  const { group, member, groupsOfAccount, now } = await lockMember(ctx, groupId, accountId)
+  const { isBound, member, ...counted } = await lockMember(ctx, groupId, accountId)
   if (member) return member
-  if (group.binding) refuse('group.bound')
+  if (isBound) refuse('group.bound')
   await demandGrantable(ctx, groupId)
 
-  const counted = { members: group.member_count, groupsOfAccount, now }
   return joinGroup(ctx, { tenantId, groupId, accountId, source: 'DIRECT' }, counted)
 }
 
@@ -38,9 +35,9 @@ export async function removeGroupMember(
   { groupId, accountId }: Received<typeof ops.removeGroupMember>,
 ): Promise<void> {
   const { tenantId } = ctx.account
-  const { group, member } = await lockMember(ctx, groupId, accountId)
+  const { isBound, member } = await lockMember(ctx, groupId, accountId)
   if (!member) return
-  if (group.binding && member.source === 'PROVIDER') refuse('group.bound')
+  if (isBound && member.source === 'PROVIDER') refuse('group.bound')
 
   await leaveGroups(ctx, { tenantId, accountId, groupIds: [groupId] })
   await endWithoutRole(ctx, tenantId, [accountId])
@@ -61,6 +58,9 @@ export async function addFirstMembers(ctx: Ctx, groupId: string, accountIds: rea
 }
 
 interface Standing {
+  /** Whether it follows a provider. */
+  readonly isBound: boolean
+  readonly members: number
   readonly member: GroupMember | undefined
   readonly groupsOfAccount: number
   /** The moment of the transaction. */
@@ -68,32 +68,34 @@ interface Standing {
 }
 
 interface StandingRow {
+  readonly member_count: number
+  readonly is_bound: boolean
   readonly now: string
   readonly groups: number
   /** Null, as `source`: the account is not in the group. */
   readonly added_at: string | null
   readonly added_by: string | null
-  readonly source: GroupMember['source'] | null
+  readonly member_source: GroupMember['source'] | null
 }
 
-/** The group, and the account's place in it if it has one; both stay as they are until the commit. Refuses not_found. */
-async function lockMember(ctx: Ctx, groupId: string, accountId: string): Promise<Standing & { readonly group: Group }> {
-  void lockMemberships(ctx, ctx.account.tenantId)
-  const [group, standing] = await together(lockGroup(ctx, groupId), standingOf(ctx, groupId, accountId))
-  return { group, ...standing }
-}
-
-/** Refuses not_found. */
-async function standingOf({ tx, account: { tenantId } }: Ctx, groupId: string, accountId: string): Promise<Standing> {
+/**
+ * The group, and the account's place in it if it has one; both stay as they are until the commit. The lock of the memberships
+ * is taken by a statement of its own, so what is read behind it is of now. Refuses not_found.
+ */
+async function lockMember(ctx: Ctx, groupId: string, accountId: string): Promise<Standing> {
+  const { tx } = ctx
+  const { tenantId } = ctx.account
+  void lockMemberships(ctx, tenantId)
   const [row] = await tx<StandingRow[]>`
-    select now() as now, m.added_at, m.added_by, m.source,
-      (select count(*)::int from group_member g where g.tenant_id = ${tenantId} and g.account_id = ${accountId}) as groups
-    from account a
-    left join group_member m on m.tenant_id = a.tenant_id and m.group_id = ${groupId} and m.account_id = a.id
-    where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state <> 'ERASED'`
+    select g.member_count, g.binding_provider_id is not null as is_bound, now() as now, m.added_at, m.added_by, m.source as member_source,
+      (select count(*)::int from group_member o where o.tenant_id = ${tenantId} and o.account_id = ${accountId}) as groups
+    from account_group g
+    join account a on a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state <> 'ERASED'
+    left join group_member m on m.tenant_id = ${tenantId} and m.group_id = ${groupId} and m.account_id = a.id
+    where g.tenant_id = ${tenantId} and g.id = ${groupId} for update of g`
   if (!row) refuse('not_found')
-  const { now, groups, added_at, added_by, source } = row
+  const { now, groups, added_at, added_by, member_source: source } = row
   const member =
     added_at !== null && source !== null ? { account_id: accountId, added_at, added_by, source } : undefined
-  return { member, groupsOfAccount: groups, now }
+  return { isBound: row.is_bound, members: row.member_count, member, groupsOfAccount: groups, now }
 }

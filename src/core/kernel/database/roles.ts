@@ -24,6 +24,9 @@ export const asInstallation = "set local role svc_installation; set local app.te
 /** The same where the transaction has not acted in a workspace yet: then none is in force. */
 export const openAsInstallation = 'set local role svc_installation'
 
+/** What is in force behind an opening, in the words of a switch: then to switch to the same takes no statement. */
+export const inForceBehind = (opening: string): string => (opening === openAsInstallation ? asInstallation : opening)
+
 /** The role that alone reads and writes the queue's tables. */
 export const asQueue = 'set local role svc_queue'
 

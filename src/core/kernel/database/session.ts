@@ -8,6 +8,7 @@
 import { isTraced } from '../tracing/tracing.ts'
 import { type Connection, ignoreRejection, type Result } from './connection.ts'
 import { PacketSpans } from './packet-spans.ts'
+import { inForceBehind } from './roles.ts'
 import { checkedOpening, isAftermath, type Statement, switchStatement } from './statement.ts'
 
 /** A statement came after the transaction it belonged to had ended. */
@@ -41,7 +42,8 @@ export class Session {
   constructor(connection: Connection, opening: string, readOnly: boolean) {
     this.connection = connection
     this.readOnly = readOnly
-    this.role = { inForce: opening, wanted: opening }
+    const inForce = inForceBehind(opening)
+    this.role = { inForce, wanted: inForce }
   }
 
   assertOpen(): void {

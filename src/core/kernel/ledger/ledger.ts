@@ -100,10 +100,20 @@ export function openLedger(file: string, keyring: Keyring, installationId: () =>
     turns = { inode: inodeOf(turnFile) ?? 0, among: openTurns(turnFile) }
     return turns.among
   }
+  let kept: FileHandle | undefined
+  /** The file, which is opened once. Another one at its path, as a recovery puts there, is opened anew. */
+  const openFile = async (): Promise<FileHandle> => {
+    if (kept && isStillAt(file, kept)) return kept
+    const old = kept
+    kept = undefined
+    await old?.close()
+    kept = await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+    return kept
+  }
   const writeInTurn = async (acts: readonly (Obligation | Note)[], isDurable: boolean): Promise<number[]> => {
     const turn = await (await turnsOfFile()).take()
     try {
-      return await appendTo(file, keyring, installationId, acts, isDurable)
+      return await appendTo(await openFile(), keyring, installationId, acts, isDurable)
     } finally {
       turn.release()
     }
@@ -132,45 +142,48 @@ export function openLedger(file: string, keyring: Keyring, installationId: () =>
       await latest
       turns?.among.close()
       turns = undefined
+      await kept?.close()
+      kept = undefined
     },
   }
 }
 
 /** The end of the file is in memory and read at once; only what waits for the disk goes to a thread. */
 async function appendTo(
-  file: string,
+  handle: FileHandle,
   keyring: Keyring,
   installationId: () => string,
   acts: readonly (Obligation | Note)[],
   isDurable: boolean,
 ): Promise<number[]> {
-  const handle = await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
-  try {
-    const { size } = fstatSync(handle.fd)
-    const { end, last } = endOf(handle.fd, size)
-    let { seq, mac } = last ?? { seq: 0, mac: noMac }
-    const opening: Note[] = seq === 0 ? [{ act: 'ledger.opened', installation_id: installationId() }] : []
-    const numbers: number[] = []
-    let text = ''
-    for (const act of [...opening, ...acts]) {
-      seq += 1
-      const line = lineOf(keyring, seq, act, mac)
-      mac = line.mac
-      text += `${line.text}\n`
-      if (!opening.includes(act as Note)) numbers.push(seq)
-    }
-    if (end < size) await handle.truncate(end) // the incomplete line of a power cut
-    try {
-      await writeWhole(handle, Buffer.from(text, 'utf8'), end)
-      if (isDurable) await handle.sync()
-    } catch (error) {
-      await handle.truncate(end).catch(() => {})
-      throw error
-    }
-    return numbers
-  } finally {
-    await handle.close()
+  const { size } = fstatSync(handle.fd)
+  const { end, last } = endOf(handle.fd, size)
+  let { seq, mac } = last ?? { seq: 0, mac: noMac }
+  const opening: Note[] = seq === 0 ? [{ act: 'ledger.opened', installation_id: installationId() }] : []
+  const numbers: number[] = []
+  let text = ''
+  for (const act of [...opening, ...acts]) {
+    seq += 1
+    const line = lineOf(keyring, seq, act, mac)
+    mac = line.mac
+    text += `${line.text}\n`
+    if (!opening.includes(act as Note)) numbers.push(seq)
   }
+  if (end < size) await handle.truncate(end) // the incomplete line of a power cut
+  try {
+    await writeWhole(handle, Buffer.from(text, 'utf8'), end)
+    if (isDurable) await handle.sync()
+  } catch (error) {
+    await handle.truncate(end).catch(() => {})
+    throw error
+  }
+  return numbers
+}
+
+function isStillAt(file: string, handle: FileHandle): boolean {
+  const there = statSync(file, { throwIfNoEntry: false })
+  const opened = fstatSync(handle.fd)
+  return there?.ino === opened.ino && there.dev === opened.dev
 }
 
 const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino

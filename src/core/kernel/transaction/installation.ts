@@ -51,6 +51,8 @@ export interface TransactionOptions {
   /** How a change passes the installation's gate; absent: as its actor does. Refuses installation.recovering. */
   readonly gateAccess?: GateAccess
   readonly entry?: Entry
+  /** Whether the change asks something as the installation first: then it begins in that role, and takes its own behind it. */
+  readonly beginsAsInstallation?: boolean
 }
 
 /**
@@ -207,7 +209,8 @@ async function transact<T>(
   const { config, keyring, egress, queue, identity, pool, ledger } = installation
   const { tenantId, readOnly = false, ifMatch, admits = false, gateAccess = gateAccessOf(actor), entry } = options
   const role = tenantId === undefined ? asInstallation : asTenant(tenantId)
-  const opening = entry ? openAsInstallation : role
+  const isLate = options.beginsAsInstallation === true && !readOnly && entry === undefined
+  const opening = entry || isLate ? openAsInstallation : role
   const borrowing = borrowingFor(actor, tenantId)
   const writeAhead = new WriteAhead(ledger)
   const contextIn = (tx: Tx, kept: Kept) =>
@@ -243,7 +246,10 @@ async function transact<T>(
     const ctx = contextIn(tx, kept)
     const enter = entry && ((tx: Tx) => entering(tx, role, entered(entry(tx, true), listeners, unheard)))
     const admission = { workspace, gateAccess, enter, keepsWebhooksOut: unheard !== undefined }
-    const result = await admitted(tx, admission, () => work(ctx))
+    const result = await admitted(tx, admission, () => {
+      if (isLate) void tx.switch(role)
+      return work(ctx)
+    })
     await obligations.finish(tx)
     outgoing.send(tx, tenantId, listeners, config.webhookRetrySeconds[0] ?? 0)
     return result

@@ -32,7 +32,7 @@ import { removePurged } from './removal.ts'
 const kind = 'TRASH_EMPTY'
 const worker = { kind: 'SYSTEM', job: 'empty_trash' } as const
 /** Rows of the trash that one transaction purges. */
-const portion = 200
+const portion = 100
 /** Containers of one transaction: each has its items counted. */
 const containersAtOnce = 20
 const mostAttempts = 100
