@@ -58,7 +58,7 @@ function readings(desk: Desk) {
         await indexed(desk.daemon)
         return ['POST /search', { query: 'items' }]
       },
-      why: 'asks for the generation and the stems of the question, plans for the call, and asks for the stems of what it marks',
+      why: 'asks for the generation and the stems of the question, and asks for the stems of what it marks',
     },
     getItem: { request: async () => [`GET /items/${(await item()).id}`] },
     listTrash: { request: async () => ['GET /trash'] },

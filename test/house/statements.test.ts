@@ -173,8 +173,12 @@ const knownSources = new Set([
   'jsonb_to_recordset',
   'jsonb_array_elements_text',
   // Parts of the statement of a search (areas/search/ranking.ts) and of the indexer's look.
+  'candidate',
+  'search_ids',
   'hits',
+  'seen',
   'page',
+  'named',
   'waiting',
 ])
 

@@ -69,8 +69,11 @@ export async function search(ctx: Ctx, received: Received<typeof ops.search>): P
   }
 }
 
+/** In one order, so that the statement of all of them is one text. */
 const kindsOf = ({ kinds, filter }: Asked) =>
-  [...new Set(kinds ?? searchKinds)].filter((kind) => filter === undefined || kindsOfDocuments[kind].takesFilter)
+  searchKinds.filter(
+    (kind) => (kinds ?? searchKinds).includes(kind) && (filter === undefined || kindsOfDocuments[kind].takesFilter),
+  )
 
 const noFacets = ({ facets }: Asked) =>
   facets ? { facets: Object.fromEntries(facets.map((facet) => [facet, []])) } : {}
