@@ -4,7 +4,7 @@
  *    lock the items that are seen, by id, then their containers
  *      └─▶ read fifty, unless an action changes other items, too
  *            └─▶ item by item, in the order sent: its version, then each action
- *          EACH: behind a savepoint   ATOMIC: the first refusal ends all
+ *                EACH: behind a savepoint   ATOMIC: the first refusal ends all
  *
  * Items are locked by id before anything is done, so two calls about the same items wait for each other and do not end each
  * other. What else two of them lock in different orders, PostgreSQL ends and the pool repeats. Spec: items 1, N6.
