@@ -1,5 +1,4 @@
 /** Workspaces, accounts and tokens for a test: made over the API where the test is about it, and by SQL elsewhere. */
-
 import { hasherFor } from '../../src/core/areas/auth/password/hashing-lane.ts'
 import { hashPassword } from '../../src/core/areas/auth/password/password.ts'
 import type { Role, Scope } from '../../src/core/contract/vocabulary.ts'

@@ -101,12 +101,11 @@ export async function emptyGroup({ tx }: Ctx, tenantId: string, groupId: string)
   return members.map(({ account_id }) => account_id)
 }
 
-/** Answers how many there are. */
-const writeGroupIds = ({ tx }: Ctx, tenantId: string, accountId: string): Promise<{ groups: number }[]> => tx`
+const writeGroupIds = ({ tx }: Ctx, tenantId: string, accountId: string): Promise<unknown> => tx`
   update account
   set group_ids = array(
     select group_id from group_member where tenant_id = ${tenantId} and account_id = ${accountId} order by group_id)
-  where tenant_id = ${tenantId} and id = ${accountId} returning cardinality(group_ids) as groups`
+  where tenant_id = ${tenantId} and id = ${accountId}`
 
 /** Groups follow no longer a provider that is removed; their members stay. */
 export async function unbindGroups(ctx: Ctx, tenantId: string, providerId: string): Promise<void> {
