@@ -17,8 +17,8 @@ import { type Line, ratioLine } from './table.ts'
 const counts = (process.env['BENCH_GROWTH_WORKSPACES'] ?? '10,1000,10000').split(',').map(Number)
 const itemsEach = 20
 const connections = 32
-const rounds = 5
-const roundMs = 2_000
+const rounds = 15
+const roundMs = 1_000
 
 interface Workspace {
   readonly token: string

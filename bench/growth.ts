@@ -17,7 +17,8 @@ import { type Line, ratioLine } from './table.ts'
 const sizes = (process.env['BENCH_GROWTH_ITEMS'] ?? '100,10000,100000,1000000').split(',').map(Number)
 const others = { boards: 20, buckets: 8, itemsEach: 50 }
 const connections = 4
-const rounds = 5
+/** Changes wait for the disk, which one second is twice as slow as in the next. */
+const rounds = { ofReads: 5, ofChanges: 11 }
 const roundMs = 700
 const warmUpMs = 3_000
 /** Of a larger container so many items are read and changed, which lie all over it. */
@@ -151,7 +152,7 @@ async function warmUp(side: Side): Promise<void> {
 /** A line for each size but the first, which it is compared to: how long a request takes. */
 async function compareSides(sides: readonly Side[], what: string, make: Make): Promise<Line[]> {
   const round = (side: Side) => async () => (connections * 1_000) / (await rateOf(side, make, roundMs))
-  const [least, ...more] = await medians(sides.map(round), rounds)
+  const [least, ...more] = await medians(sides.map(round), what in reads ? rounds.ofReads : rounds.ofChanges)
   return more.map((ours, at) => {
     const line = `growth: ${what}, of ${sides[at + 1]!.size} items against ${sides[0]!.size}`
     process.stderr.write(`${line}: ${(ours / least!).toFixed(2)}\n`)
