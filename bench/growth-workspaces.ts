@@ -16,7 +16,8 @@ import { type Line, ratioLine } from './table.ts'
 /** BENCH_GROWTH_WORKSPACES has fewer of them, to try the benchmark itself. */
 const counts = (process.env['BENCH_GROWTH_WORKSPACES'] ?? '10,1000,10000').split(',').map(Number)
 const itemsEach = 20
-const connections = 32
+/** Enough to keep two processors busy, and no more: a call that waits in a queue says nothing about workspaces. */
+const connections = 16
 const rounds = 15
 const roundMs = 1_000
 
