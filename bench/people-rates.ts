@@ -28,8 +28,8 @@ import { headersOf } from './requests.ts'
 import { compare, elapsedMs } from './rounds.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
-const rounds = 9
-const callsARound = 100
+const rounds = 25
+const callsARound = 50
 /** Before the clock starts, so that neither side is measured while its code is still compiled. */
 const warmUp = { reads: 2_000, changes: 500 }
 const notifications = 1_000

@@ -94,6 +94,8 @@ export interface Ctx {
   makesWorkspace(tenantId: string): void
   /** Adds obligations, which a rewind of the database must not undo. The ledger has them before the commit. */
   recordObligation(...obligations: readonly Obligation[]): void
+  /** Says that obligations come: what they need of the installation is asked here, beside what else a rule asks of it. */
+  expectsObligation(): void
   /**
    * Writes the obligations so far to the ledger while the database works: for a rule that has decided, and calls it right
    * behind the statements of its change. They are void if the transaction fails. Not within a savepoint.
@@ -266,6 +268,10 @@ class TransactionContext implements Ctx {
 
   recordObligation(...obligations: readonly Obligation[]): void {
     this.parts.obligations.kept.push(...obligations)
+  }
+
+  expectsObligation(): void {
+    this.parts.obligations.ask()
   }
 
   writeAhead(): void {

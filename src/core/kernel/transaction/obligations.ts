@@ -19,6 +19,7 @@ export class Obligations {
   readonly kept: Obligation[] = []
   private readonly lines: WriteAhead
   private readonly askForCopy: AskForCopy
+  private asked: ReturnType<AskForCopy> | undefined
   private written: Promise<unknown> | undefined
 
   constructor(lines: WriteAhead, askForCopy: AskForCopy) {
@@ -26,10 +27,17 @@ export class Obligations {
     this.askForCopy = askForCopy
   }
 
+  /** Asks for the targets before there is anything to write. */
+  ask(): void {
+    this.asked = this.askForCopy()
+    this.asked.catch(() => {}) // `write` throws it
+  }
+
   /** Begins to write those that are kept. */
   write(): void {
     const appended = this.lines.append(this.kept.splice(0))
-    const written = together(this.askForCopy(), appended).then(([copied]) => copied())
+    const written = together(this.asked ?? this.askForCopy(), appended).then(([copied]) => copied())
+    this.asked = undefined
     this.written = together(this.written, written)
     this.written.catch(() => {}) // `finish` throws it
   }

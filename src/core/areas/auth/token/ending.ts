@@ -42,13 +42,15 @@ export const lockAccount = ({ tx }: Ctx, { tenantId, accountId }: Holder): Promi
  */
 export async function holdBearer({ tx }: Ctx, actor: AccountActor): Promise<void> {
   const { tenantId, accountId, bearerId, sessionId } = actor
-  const shared = tx`select 1 from account where tenant_id = ${tenantId} and id = ${accountId} for key share`
+  const own = tx.part`account a where a.tenant_id = ${tenantId} and a.id = ${accountId}`
+  // The locks are taken in the order in which they are named.
   const alive =
     sessionId === null
-      ? tx`select 1 from credential where tenant_id = ${tenantId} and id = ${bearerId} and revoked_at is null for share`
-      : tx`select 1 from session where tenant_id = ${tenantId} and id = ${sessionId} and revoked_at is null for share`
-  const [rows] = await Promise.all([alive, shared])
-  if (rows.length === 0) refuse('auth.unauthenticated')
+      ? tx`select 1 from credential c, ${own} and c.tenant_id = ${tenantId} and c.id = ${bearerId} and c.revoked_at is null
+           for key share of a for share of c`
+      : tx`select 1 from session s, ${own} and s.tenant_id = ${tenantId} and s.id = ${sessionId} and s.revoked_at is null
+           for key share of a for share of s`
+  if ((await alive).length === 0) refuse('auth.unauthenticated')
 }
 
 /** Takes the account's lock and ends a token and what it created; answers whether the token was alive. */
@@ -151,18 +153,30 @@ function endProofs({ tx }: Ctx, tenantId: string, them: Part): Promise<unknown> 
 
 const isToken = ({ kind }: EndedRow) => kind === 'PERSONAL' || kind === 'SERVICE'
 
-/**
- * Ends the credentials `c` that the condition selects, and everything that they created, of any account. A token of
- * another account may be creating one at this moment, under a lock that is not held here. So if credentials of another
- * account ended, the statement runs again, until there is nothing left to end.
- *
- * An index finds each: a join might read all credentials of the workspace.
- */
+/** Ends the credentials `c` that the condition selects, and everything that they created, of any account. */
 async function endLine(
   ctx: Ctx,
   { tenantId, accountIds }: { readonly tenantId: string; readonly accountIds: readonly string[] },
   named: Part,
 ): Promise<EndedRow[]> {
+  const { tx } = ctx
+  const ended = await tx<(EndedRow & { has_made: boolean })[]>`
+    update credential e set revoked_at = now()
+    where e.tenant_id = ${tenantId} and e.id = any (array(
+      select c.id from credential c where c.tenant_id = ${tenantId} and ${named} and c.revoked_at is null order by c.id for update))
+    returning e.id, e.account_id, e.kind, exists (
+      select from credential made where made.tenant_id = ${tenantId} and made.parent_id = e.id) as has_made`
+  if (!ended.some(({ has_made }) => has_made)) return ended
+  return [...ended, ...(await endMade(ctx, tenantId, accountIds, named))]
+}
+
+/**
+ * Ends what they made, and what that made. A token of another account may be creating one at this moment, under a lock that
+ * is not held here. So if credentials of another account ended, the statement runs again, until there is nothing left to end.
+ *
+ * An index finds each: a join might read all credentials of the workspace.
+ */
+async function endMade(ctx: Ctx, tenantId: string, accountIds: readonly string[], named: Part): Promise<EndedRow[]> {
   const ended: EndedRow[] = []
   for (let isOver = false; !isOver; ) {
     const rows = await ctx.tx<EndedRow[]>`

@@ -34,6 +34,10 @@ interface StateRow {
   readonly state: AccountState
 }
 
+interface LockedRow extends StateRow {
+  readonly version: number
+}
+
 /** Refuses not_found, auth.unauthenticated, precondition.failed, membership.last_owner, admin.operator_last. */
 export const disableAccount = (
   ctx: Ctx,
@@ -41,7 +45,7 @@ export const disableAccount = (
 ): Promise<Answer<typeof ops.disableAccount>> =>
   inWorkspaceOf(ctx, accountId, async (tenantId) => {
     const holder = { tenantId, accountId }
-    const [{ state, version }, standing] = await together(lockState(ctx, holder), standingOf(ctx, holder))
+    const { state, version, ...standing } = await lockStanding(ctx, holder)
     ctx.unchanged(version)
     if (state === 'DISABLED') return readAccount(ctx, tenantId, accountId)
     return disable(ctx, holder, standing, () => readAccount(ctx, tenantId, accountId))
@@ -61,16 +65,16 @@ export const enableAccount = (
 
 /** Repeats an end that a rewind of the database undid. Refuses not_found, membership.last_owner, admin.operator_last. */
 export async function disableAgain(ctx: Ctx, holder: Holder): Promise<void> {
-  const [{ state }, standing] = await together(lockState(ctx, holder), standingOf(ctx, holder))
+  const { state, ...standing } = await lockStanding(ctx, holder)
   if (state !== 'DISABLED') await disable(ctx, holder, standing, async () => {})
 }
 
 /** States change in turns with roles. A caller who was ended while it waited for its turn changes nothing any more. */
-async function lockState(ctx: Ctx, holder: Holder): Promise<StateRow & { readonly version: number }> {
+async function lockState(ctx: Ctx, holder: Holder): Promise<LockedRow> {
   void lockMemberships(ctx, holder.tenantId)
   const [, [row]] = await together(
     isAccount(ctx.actor) ? holdBearer(ctx, ctx.actor) : undefined,
-    ctx.tx<(StateRow & { version: number })[]>`
+    ctx.tx<LockedRow[]>`
       select kind, state, version from account
       where tenant_id = ${holder.tenantId} and id = ${holder.accountId} and state <> 'ERASED' for update`,
   )
@@ -82,9 +86,11 @@ interface Standing {
   readonly operates: boolean
 }
 
-async function standingOf(ctx: Ctx, holder: Holder): Promise<Standing> {
-  const [owns, operates] = await together(isOwner(ctx, holder), isInRegister(ctx, holder.accountId))
-  return { owns, operates }
+async function lockStanding(ctx: Ctx, holder: Holder): Promise<LockedRow & Standing> {
+  const asked = [lockState(ctx, holder), isOwner(ctx, holder), isInRegister(ctx, holder.accountId)] as const
+  ctx.expectsObligation()
+  const [row, owns, operates] = await together(...asked)
+  return { ...row, owns, operates }
 }
 
 /** Ends the account; `read` is asked in the packet of the changes, behind them. */
