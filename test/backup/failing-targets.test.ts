@@ -9,7 +9,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportTenantJob } from '../../src/core/areas/backup/export-job.ts'
 import { operations } from '../../src/core/contract/operations.ts'
+import { mounting } from '../kit/disk.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { shows } from '../kit/needs.ts'
 import { readArchive } from './importer.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 20 : 4
@@ -75,8 +77,7 @@ const canMount = (() => {
     mounted(join('/tmp', `svc-mount-${process.pid}`), 'size=64k')()
     return true
   } catch {
-    process.stderr.write('\nNot shown: a full and a read-only target (this user may not mount a file system).\n')
-    return false
+    return shows('a full and a read-only target', mounting, false)
   } finally {
     rmSync(join('/tmp', `svc-mount-${process.pid}`), { recursive: true, force: true })
   }

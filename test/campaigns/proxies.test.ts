@@ -14,6 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { type SpawnedDaemon, spawnDaemon, urlOf } from '../kit/daemon.ts'
 import { type TestDatabase, testDatabase } from '../kit/database.ts'
+import { shows } from '../kit/needs.ts'
 import { freePorts } from '../kit/outside-server.ts'
 import { person } from '../kit/people.ts'
 import { openClient, startLoad, type Told } from '../kit/proxied-load.ts'
@@ -102,7 +103,7 @@ async function restart(at: number, signal: NodeJS.Signals): Promise<number | nul
 
 describe.each(proxyNames)('behind %s', (name) => {
   const version = installedProxy(name)
-  if (version === undefined) process.stderr.write(`behind ${name}: skipped, it is not installed here\n`)
+  shows(`daemons behind ${name}`, name, version !== undefined)
   let proxy: RunningProxy
 
   describe.runIf(version !== undefined)(`${version}`, () => {

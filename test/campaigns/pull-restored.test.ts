@@ -22,6 +22,7 @@ import { deploying } from '../docs/stories/deploying.ts'
 import { follow, type Step, type Story } from '../docs/story.ts'
 import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
 import { keepWriting, layEventHub, pulledType, storedLabels, system } from '../kit/events.ts'
+import { shows } from '../kit/needs.ts'
 import { person, workspace } from '../kit/people.ts'
 import { type StockServer, startStockServer, stockPrograms } from '../kit/stock-server.ts'
 
@@ -36,7 +37,11 @@ const writers = 6
 const workspaces = 3
 
 const needed = ['psql', 'pg_dump', 'pg_dumpall', 'pg_restore', 'vacuumdb']
-const canMove = stockPrograms !== undefined && needed.every((name) => existsSync(join(stockPrograms ?? '', name)))
+const canMove = shows(
+  'a move to another server',
+  'the programs of PostgreSQL (apt-get install postgresql)',
+  stockPrograms !== undefined && needed.every((name) => existsSync(join(stockPrograms ?? '', name))),
+)
 if (!canMove) process.stderr.write(`Skipped: ${needed.join(', ')} are not installed (Debian's package postgresql)\n`)
 
 /** A server, and the variables with which svc reaches the installation that is or will be there. */

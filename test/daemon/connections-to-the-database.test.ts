@@ -6,6 +6,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { shows } from '../kit/needs.ts'
 import { person, setUp } from '../kit/people.ts'
 import { poolerProgram } from '../kit/pgbouncer.ts'
 import { released } from '../kit/webhooks.ts'
@@ -85,7 +86,9 @@ describe.runIf(poolerProgram === undefined)('directly', () => {
   })
 })
 
-describe.runIf(poolerProgram !== undefined)('through PgBouncer', () => {
+const isPooled = shows('twenty daemons', 'PgBouncer (SVC_TEST_PGBOUNCER)', poolerProgram !== undefined)
+
+describe.runIf(isPooled)('through PgBouncer', () => {
   test(`${twenty} daemons hold at most ${bound}`, async () => {
     const others: TestDaemon[] = []
     for (let n = 1; n < twenty; n += 1) others.push(await daemon.twin())

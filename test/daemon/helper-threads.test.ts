@@ -1,6 +1,7 @@
 /** The thread that answers keeps the higher priority of its process, and no other thread has it (docs/decisions/0509). */
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { shows } from '../kit/needs.ts'
 
 const part = new URL('../../src/daemon/helper-threads.ts', import.meta.url).href
 
@@ -20,16 +21,20 @@ function threadsAt(niceness: number, before = ''): { readonly main: number[]; re
   return JSON.parse(priorityOf(niceness, process.execPath, '--input-type=module', '--eval', text))
 }
 
-const mayRaise = process.platform === 'linux' && priorityOf(-5, 'nice').trim() === '-5'
+const mayRaise = shows(
+  'threads of a process of high priority',
+  'Linux, and the right to raise a priority',
+  process.platform === 'linux' && priorityOf(-5, 'nice').trim() === '-5',
+)
 
-test.skipIf(!mayRaise)('in a process of high priority, only the thread that answers has it', () => {
+test.runIf(mayRaise)('in a process of high priority, only the thread that answers has it', () => {
   const { main, others } = threadsAt(-5)
   expect(main).toEqual([-5])
   expect(others.length).toBeGreaterThan(1)
   expect(new Set(others)).toEqual(new Set([0]))
 })
 
-test.skipIf(!mayRaise)('where no program can do it, the process goes on', () => {
+test.runIf(mayRaise)('where no program can do it, the process goes on', () => {
   expect(threadsAt(-5, "process.env.PATH = '/nowhere'").main).toEqual([-5])
 })
 

@@ -12,6 +12,7 @@ import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { root } from '../house/source.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { shows } from '../kit/needs.ts'
 
 interface Rule {
   readonly alert: string
@@ -123,10 +124,13 @@ test('the commands that they name are there', () => {
 })
 
 const promtool = process.env['SVC_TEST_PROMTOOL'] ?? 'promtool'
-const hasPromtool = spawnSync(promtool, ['--version']).status === 0
-if (!hasPromtool) process.stderr.write('promtool is not installed: the rules are parsed, and not run\n')
+const hasPromtool = shows(
+  'the rules of alerts',
+  'promtool (apt-get install prometheus, or SVC_TEST_PROMTOOL)',
+  spawnSync(promtool, ['--version']).status === 0,
+)
 
-describe.skipIf(!hasPromtool)('promtool', () => {
+describe.runIf(hasPromtool)('promtool', () => {
   const run = (...args: string[]) => {
     const { status, stdout, stderr } = spawnSync(promtool, args, {
       cwd: join(root, 'deploy/prometheus'),

@@ -11,11 +11,13 @@ import { environment } from '../../src/core/kernel/config/config.ts'
 import { findSuperuser, holdEmbedded } from '../../src/core/kernel/database/embedded.ts'
 import { urlOf } from '../kit/daemon.ts'
 import { temporaryFolder, wipe } from '../kit/embedded-processes.ts'
+import { shows } from '../kit/needs.ts'
 import { type Home, temporaryHome } from '../kit/svc.ts'
 
 // biome-ignore-start lint/suspicious/noExplicitAny: documents of others' shapes
 type Doc = any
 
+const answers = (program: string, ...args: readonly string[]) => spawnSync(program, args).status === 0
 const read = (path: string) => readFileSync(join('deploy', path), 'utf8')
 const compose: Doc = parse(read('compose/compose.yaml'), { merge: true })
 const kustomization: Doc = parse(read('kubernetes/kustomization.yaml'))
@@ -62,14 +64,15 @@ describe('compose', () => {
   })
 })
 
+const hasKubectl = shows('the manifests as Kubernetes reads them', 'kubectl', answers('kubectl', 'version', '--client'))
+
 describe('kubernetes', () => {
   test('every file is named by the kustomization', () => {
     const files = readdirSync('deploy/kubernetes').filter((name) => name !== 'kustomization.yaml')
     expect([...kustomization.resources].sort()).toEqual(files.sort())
   })
 
-  // kubectl is not on every machine.
-  test.runIf(spawnSync('kubectl', ['version', '--client']).status === 0)('kubectl builds it', () => {
+  test.runIf(hasKubectl)('kubectl builds it', () => {
     const built = spawnSync('kubectl', ['kustomize', 'deploy/kubernetes'], { encoding: 'utf8' })
     expect(built).toMatchObject({ status: 0, stderr: '' })
     expect(parseAllDocuments(built.stdout)).toHaveLength(objects.length)
@@ -151,8 +154,9 @@ describe('kubernetes', () => {
 })
 // biome-ignore-end lint/suspicious/noExplicitAny: documents of others' shapes
 
-// psql is not on every machine.
-describe.runIf(spawnSync('psql', ['--version']).status === 0)('the SQL of compose', () => {
+const hasPsql = shows('the SQL of compose', 'psql (apt-get install postgresql-client)', answers('psql', '--version'))
+
+describe.runIf(hasPsql)('the SQL of compose', () => {
   let folder: string
   let home: Home
   let env: NodeJS.ProcessEnv

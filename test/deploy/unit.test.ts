@@ -8,8 +8,14 @@ import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { urlOf } from '../kit/daemon.ts'
 import { type TestDatabase, testDatabase } from '../kit/database.ts'
 import { fileFor, giveAway, ordinaryUser, temporaryFolder } from '../kit/embedded-processes.ts'
+import { shows } from '../kit/needs.ts'
 import { seen } from '../kit/svc.ts'
 
+const hasSystemd = shows(
+  'the unit as systemd reads it',
+  'systemd-analyze (apt-get install systemd)',
+  spawnSync('systemd-analyze', ['--version']).status === 0,
+)
 const root = join(import.meta.dirname, '../..')
 const unit = readFileSync(join(root, 'deploy/svc.service'), 'utf8')
 const installed = '/opt/svc/bin/svc'
@@ -20,7 +26,7 @@ const valuesOf = (name: string) =>
 
 describe('the unit', () => {
   // systemd's checker is not on every machine; the other tests of this file do not need it.
-  test.runIf(spawnSync('systemd-analyze', ['--version']).status === 0)('passes systemd-analyze verify', () => {
+  test.runIf(hasSystemd)('passes systemd-analyze verify', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-unit-'))
     const path = join(folder, 'svc.service')
     const verified = (text: string) => {

@@ -4,6 +4,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { shows } from './needs.ts'
 
 export interface Disk {
   readonly folder: string
@@ -16,13 +17,15 @@ export interface Disk {
   remove(): void
 }
 
+export const mounting = 'root, and the right to mount a tmpfs'
+
 /** Mounts one. Undefined, with a line on stderr, if this user may not mount. */
 export function mountDisk(mebibytes: number): Disk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'svc-disk-'))
   const options = `size=${mebibytes}m,mode=0711`
   if (spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'svc-test', folder]).status !== 0) {
     rmSync(folder, { recursive: true })
-    process.stderr.write('\nNot shown: a full disk needs root and the right to mount a tmpfs.\n')
+    shows('a full disk', mounting, false)
     return undefined
   }
   const ballast = join(folder, 'ballast')

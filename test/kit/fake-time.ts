@@ -5,6 +5,7 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { shows } from './needs.ts'
 
 /** The path on Debian or Fedora; undefined if it is not installed. */
 function findLibrary(name: string): string | undefined {
@@ -19,7 +20,11 @@ function findLibrary(name: string): string | undefined {
 const single = findLibrary('libfaketime.so.1')
 const threaded = findLibrary('libfaketimeMT.so.1')
 
-export const hasFakeTime = single !== undefined && threaded !== undefined
+export const hasFakeTime = shows(
+  'a server whose clock is set',
+  'libfaketime (apt-get install libfaketime)',
+  single !== undefined && threaded !== undefined,
+)
 
 export interface FakeTime {
   /** The environment of a server with one thread per process. */

@@ -3,10 +3,15 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { shows } from './needs.ts'
 import { freePorts, runServer } from './outside-server.ts'
 
 const program = '/usr/sbin/sshd'
-export const hasSshd = existsSync(program) && existsSync('/usr/bin/ssh-keygen')
+export const hasSshd = shows(
+  'a real SFTP server',
+  'OpenSSH (apt-get install openssh-server)',
+  existsSync(program) && existsSync('/usr/bin/ssh-keygen'),
+)
 
 export interface Sshd {
   readonly port: number

@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { shows } from './needs.ts'
 import { freePorts, type Running, runServer } from './outside-server.ts'
 
 const programs = [
@@ -18,7 +19,11 @@ const programs = [
   '/usr/bin/memcached',
 ]
 
-export const hasSwift = programs.every((program) => existsSync(program)) && existsSync('/etc/swift/swift.conf')
+export const hasSwift = shows(
+  'a real S3 store',
+  'Swift (apt-get install swift-proxy swift-account swift-container swift-object memcached)',
+  programs.every((program) => existsSync(program)) && existsSync('/etc/swift/swift.conf'),
+)
 
 export interface Swift {
   /** `http://127.0.0.1:PORT` */

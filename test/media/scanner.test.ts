@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ClamdAddress, openScan, pingClamd, readClamdAddress } from '../../src/core/kernel/egress/clamd.ts'
 import { eicar, startClamd, type TestClamd } from '../kit/clamd.ts'
+import { shows } from '../kit/needs.ts'
 import { someBytes } from '../kit/some-bytes.ts'
 import { type Files, openFiles } from './files.ts'
 
@@ -96,7 +97,8 @@ describe('the scanner', () => {
   })
 
   const real = process.env['SVC_TEST_CLAMD']
-  test.skipIf(real === undefined)('that is a real clamd finds the EICAR text, and nothing in a text', async () => {
+  const isReal = shows('a real clamd', 'SVC_TEST_CLAMD', real !== undefined)
+  test.runIf(isReal)('that is a real clamd finds the EICAR text, and nothing in a text', async () => {
     expect(await scan(at(real ?? ''), Buffer.from(eicar))).toMatch(/eicar/i)
     expect(await scan(at(real ?? ''), Buffer.from('a text'))).toBeUndefined()
   })

@@ -1,6 +1,7 @@
 /** Run-books about the database: a purge, an upgrade, a recovery to an earlier time. */
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { shows } from '../../kit/needs.ts'
 import { stockPrograms } from '../../kit/stock-server.ts'
 import type { Terminal } from '../../kit/terminal.ts'
 import { asAda, type Ground, must } from '../ground.ts'
@@ -156,4 +157,8 @@ export const recovery: Story = {
   ],
 }
 
-export const canRecover = stockPrograms !== undefined
+export const canRecover = shows(
+  'a recovery to a point in time',
+  'the programs of PostgreSQL (apt-get install postgresql)',
+  stockPrograms !== undefined,
+)
