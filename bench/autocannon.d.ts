@@ -14,7 +14,7 @@ declare module 'autocannon' {
   interface Result {
     readonly requests: { readonly average: number }
     /** In whole milliseconds. */
-    readonly latency: { readonly p99: number; readonly totalCount: number }
+    readonly latency: { readonly p50: number; readonly p99: number; readonly totalCount: number }
     readonly non2xx: number
     readonly statusCodeStats: Readonly<Record<string, unknown>>
     readonly errors: number

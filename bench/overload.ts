@@ -48,7 +48,7 @@ export async function overload(ground: Ground): Promise<Line[]> {
   const mix = openMix(daemon.address, neighbour, ownBoards)
   const flood = startFlood({ address: daemon.address, token: ground.token, boards })
   // Not earlier: the daemon and the flood would inherit it.
-  goFirst()
+  const standBack = goFirst()
   try {
     for (const rate of warmUp) await flood.send({ rate, seconds: 5 })
     const rate = await highestHeld(flood)
@@ -68,6 +68,7 @@ export async function overload(ground: Ground): Promise<Line[]> {
     await flood.end()
     await mix.close()
     await daemon.stop()
+    standBack()
   }
 }
 

@@ -20,10 +20,12 @@ import { type AccountActor, anyone } from '../src/core/kernel/values/actor.ts'
 import { mintToken } from '../src/core/kernel/values/token.ts'
 import { type BareCaller, compareSizes } from './bare-client.ts'
 import { type BarePool, openBarePool } from './bare-pool.ts'
+import type { FloorSettings } from './floor-server.ts'
 import type { Ground } from './ground.ts'
 import * as bare from './people-bare.ts'
 import type { Crowd } from './people-filler.ts'
-import { startService } from './processes.ts'
+import { goFirst } from './priority.ts'
+import { inUnit, type Server, startServer, startService } from './processes.ts'
 import { headersOf } from './requests.ts'
 import { compare, elapsedMs } from './rounds.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
@@ -222,26 +224,46 @@ async function plantSession(sql: postgres.Sql, tenantId: string, accountId: stri
   return refresh.token
 }
 
-/** The 99th percentile of each read's answers, of a daemon with the priority of its unit. */
+/**
+ * The 99th percentile of each read's answers, of a daemon with the priority of its unit; and of the bare server with the same
+ * priority, because this is a time of the machine, too.
+ */
 export async function waits(ground: Ground, crowd: Crowd): Promise<Line[]> {
   await notify(ground)
+  const settings: FloorSettings = { address: ground.superuser, poolSize: ground.config.poolSize }
   const daemon = await startService(ground.environment, '--role', 'api')
+  const bare = await startServer([
+    ...inUnit,
+    process.execPath,
+    join(import.meta.dirname, 'people-server.ts'),
+    JSON.stringify(settings),
+  ])
+  const standBack = goFirst()
   try {
     const lines: Line[] = []
     for (const { what, path } of reads(ground, crowd)) {
-      const load = (duration: number) =>
-        autocannon({
-          ...{ url: `${daemon.address}/api/v1${path}`, connections: atOnce, duration },
-          headers: headersOf({ method: 'GET', path }, ground.token),
-        })
-      await load(2) // the daemon's first requests are slower
-      const { latency, non2xx, errors } = await load(waitedSeconds)
-      if (non2xx + errors > 0) throw new Error(`${what}: ${non2xx + errors} requests failed`)
-      const title = `people: ${what}, p99 of ${latency.totalCount} at ${atOnce} connections`
-      lines.push(ceilingLine(title, latency.p99, 'ms', 25))
+      const [ours, theirs] = [await slowest(daemon, ground, path), await slowest(bare, ground, path)]
+      const title = `people: ${what}, p99 at ${atOnce} connections, where bare takes ${theirs.p99} ms`
+      lines.push(ceilingLine(title, ours.p99, 'ms', 25))
     }
     return lines
   } finally {
-    await daemon.stop()
+    await Promise.all([daemon.stop(), bare.stop()])
+    standBack()
   }
+}
+
+async function slowest({ address }: Server, { token }: Ground, path: string) {
+  const load = (duration: number) =>
+    autocannon({
+      ...{ url: `${address}/api/v1${path}`, connections: atOnce, duration },
+      headers: headersOf({ method: 'GET', path }, token),
+    })
+  await load(2) // the first requests are slower
+  const { latency, non2xx, errors } = await load(waitedSeconds)
+  if (non2xx + errors > 0) throw new Error(`${path}: ${non2xx + errors} requests failed`)
+  process.stderr.write(
+    `people ${path}: ${latency.totalCount} answers, half within ${latency.p50} ms, p99 ${latency.p99} ms\n`,
+  )
+  return latency
 }

@@ -21,9 +21,12 @@ export const startDaemon = (env: Record<string, string>, ...args: readonly strin
 const unit = readFileSync(join(import.meta.dirname, '../deploy/svc.service'), 'utf8')
 const [, niceness = '0'] = /^Nice=(-?[0-9]+)$/m.exec(unit) ?? []
 
-/** Starts it with the priority that its unit gives it; `nice` leaves it the ordinary one where no other is allowed. */
+/** What gives a program the priority of the daemon's unit; `nice` leaves it the ordinary one where no other is allowed. */
+export const inUnit: readonly string[] = ['nice', '-n', niceness]
+
+/** Starts the daemon with the priority that its unit gives it. */
 export const startService = (env: Record<string, string>, ...args: readonly string[]): Promise<Server> =>
-  startServer(['nice', '-n', niceness, join(import.meta.dirname, '../bin/svc'), 'daemon', ...args], env)
+  startServer([...inUnit, join(import.meta.dirname, '../bin/svc'), 'daemon', ...args], env)
 
 /** Starts a program and waits until it prints `listening on …`. Its log is dropped. */
 export async function startServer(command: readonly string[], env: Record<string, string> = {}): Promise<Server> {

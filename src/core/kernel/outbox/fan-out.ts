@@ -45,7 +45,6 @@ export function writeEvents(
   beside: Beside,
   waitSeconds: number,
 ): Promise<readonly Due[]> {
-  const tenantId = tx.part`e.tenant_id`
   return tx<Due[]>`
     with ${writtenBeside(tx, beside)} written as (
       ${insertEvents(tx, rows)}
@@ -54,13 +53,20 @@ export function writeEvents(
       insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause, due_at)
       select e.tenant_id, new_id(), w.id, e.id, e.type, 'EVENT', now() + make_interval(secs => ${waitSeconds}::float8)
       from written e join webhook w on w.tenant_id = e.tenant_id and w.state = 'ACTIVE' and w.event_types ? e.type
-      ${joinContainer(tx, tenantId, tx.part`e.container_id`)}
-      where e.container_id is null or ${isOpen(tx)} or ${isLetIn(tx, tenantId, tx.part`w.acts_for`)}
+      ${rows.some(({ container_id }) => container_id !== null) ? whereSeen(tx) : tx.part``}
       returning tenant_id, webhook_id),
     told as (
       select tenant_id, webhook_id, (row_number() over () - 1) / ${perNotification}::int as nth
       from (select distinct tenant_id, webhook_id from fanned) d)
     select concat_ws(' ', tenant_id, string_agg(webhook_id::text, ' ')) as due from told group by tenant_id, nth order by nth`
+}
+
+/** Keeps the webhooks `w` that see the event `e`. Not asked for events without a container, which all of them see. */
+function whereSeen(tx: Tx): Part {
+  const tenantId = tx.part`e.tenant_id`
+  return tx.part`
+      ${joinContainer(tx, tenantId, tx.part`e.container_id`)}
+      where e.container_id is null or ${isOpen(tx)} or ${isLetIn(tx, tenantId, tx.part`w.acts_for`)}`
 }
 
 /** The same for a workspace that has no webhook before the commit: looking for them is most of the other statement's cost. */
