@@ -3,7 +3,8 @@
  *
  *    search_ids()  the newest documents with the words, in the containers that the caller sees      at most 10,001
  *    hits          the first 10,000 of them
- *    seen          those that are there, that the caller sees now, and that the filter takes
+ *    seen          those that are there, that the caller sees now, and that the filter takes; each is looked up by its id,
+ *                  because how many candidates there are, PostgreSQL cannot know when it plans
  *    page          the best of these behind the cursor, with their texts
  *
  * The score is the rank of the words, by the weight of where they are, divided by one more than the document's age in years.

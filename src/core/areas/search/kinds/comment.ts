@@ -21,9 +21,12 @@ export const commentKind: KindOfDocument = {
     where k.tenant_id = ${tenantId} and k.id in (${ids}) and k.deleted_at is null and i.purged_at is null`,
 
   seen: (ctx, { archived, filter }, score) => ctx.tx.part`
-    select h.kind, k.id, i.container_id, i.assignee_id, i.state, i.type, ${score} as score
-    from hits h join comment k on k.tenant_id = ${ctx.account.tenantId} and k.id = h.id
-    join item i on i.tenant_id = k.tenant_id and i.id = k.item_id
-    where h.kind = 'COMMENT' and k.deleted_at is null and ${inShelf(ctx, archived)}
-      and i.container_id in (${visibleContainerIds(ctx)}) and ${filter}`,
+    select h.kind, x.id, x.container_id, x.assignee_id, x.state, x.type, ${score} as score
+    from hits h cross join lateral (
+      select k.id, i.container_id, i.assignee_id, i.state, i.type
+      from (select k.* from comment k where k.tenant_id = ${ctx.account.tenantId} and k.id = h.id offset 0) k
+      cross join lateral (select i.* from item i where i.tenant_id = k.tenant_id and i.id = k.item_id offset 0) i
+      where k.deleted_at is null and ${inShelf(ctx, archived)}
+        and (i.container_id in (${visibleContainerIds(ctx)})) is true and ${filter} offset 0) x
+    where h.kind = 'COMMENT'`,
 }

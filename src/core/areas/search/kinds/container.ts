@@ -20,10 +20,11 @@ export const containerKind: KindOfDocument = {
     const isArchived = tx.part`(c.archived_at is not null or h.archived_at is not null)`
     const shelf = archived === 'INCLUDE' ? tx.part`true` : archived === 'ONLY' ? isArchived : tx.part`not ${isArchived}`
     return tx.part`
-      select x.kind, c.id, c.id as container_id, null::uuid as assignee_id, null::text as state, null::text as type, x.score
+      select x.kind, y.id, y.id as container_id, null::uuid as assignee_id, null::text as state, null::text as type, x.score
       from (select h.kind, h.id, ${score} as score from hits h where h.kind = 'CONTAINER') x
-      join container c on c.tenant_id = ${ctx.account.tenantId} and c.id = x.id
-      left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-      where c.deleted_at is null and h.deleted_at is null and ${shelf} and ${isSeen(ctx)}`
+      cross join lateral (
+        select c.id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+        where c.tenant_id = ${ctx.account.tenantId} and c.id = x.id
+          and c.deleted_at is null and h.deleted_at is null and ${shelf} and ${isSeen(ctx)} offset 0) y`
   },
 }

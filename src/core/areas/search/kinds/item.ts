@@ -75,8 +75,11 @@ export const itemKind: KindOfDocument = {
   seen: (ctx, { archived, filter }, score) => {
     const { tx } = ctx
     return tx.part`
-      select h.kind, i.id, i.container_id, i.assignee_id, i.state, i.type, ${score} as score
-      from hits h join item i on i.tenant_id = ${ctx.account.tenantId} and i.id = h.id
-      where h.kind = 'ITEM' and ${inShelf(ctx, archived)} and i.container_id in (${visibleContainerIds(ctx)}) and ${filter}`
+      select h.kind, x.id, x.container_id, x.assignee_id, x.state, x.type, ${score} as score
+      from hits h cross join lateral (
+        select i.id, i.container_id, i.assignee_id, i.state, i.type
+        from (select i.* from item i where i.tenant_id = ${ctx.account.tenantId} and i.id = h.id offset 0) i
+        where ${inShelf(ctx, archived)} and (i.container_id in (${visibleContainerIds(ctx)})) is true and ${filter} offset 0) x
+      where h.kind = 'ITEM'`
   },
 }

@@ -27,10 +27,12 @@ export const mediaKind: KindOfDocument = {
     where r.tenant_id = ${tenantId} and r.id in (${ids}) and i.purged_at is null and m.withheld_at is null`,
 
   seen: (ctx, { archived, filter }, score) => ctx.tx.part`
-    select h.kind, r.id, i.container_id, i.assignee_id, i.state, i.type, ${score} as score
-    from hits h join media_reference r on r.tenant_id = ${ctx.account.tenantId} and r.id = h.id
-    join media m on m.tenant_id = r.tenant_id and m.id = r.media_id
-    join item i on i.tenant_id = r.tenant_id and i.id = r.item_id
-    where h.kind = 'MEDIA' and m.withheld_at is null and ${inShelf(ctx, archived)}
-      and i.container_id in (${visibleContainerIds(ctx)}) and ${filter}`,
+    select h.kind, x.id, x.container_id, x.assignee_id, x.state, x.type, ${score} as score
+    from hits h cross join lateral (
+      select r.id, i.container_id, i.assignee_id, i.state, i.type
+      from media_reference r join media m on m.tenant_id = r.tenant_id and m.id = r.media_id
+      join item i on i.tenant_id = r.tenant_id and i.id = r.item_id
+      where r.tenant_id = ${ctx.account.tenantId} and r.id = h.id and m.withheld_at is null and ${inShelf(ctx, archived)}
+        and (i.container_id in (${visibleContainerIds(ctx)})) is true and ${filter} offset 0) x
+    where h.kind = 'MEDIA'`,
 }
