@@ -172,6 +172,8 @@ const knownSources = new Set([
   'lateral',
   'jsonb_to_recordset',
   'jsonb_array_elements_text',
+  // A part of the statements that gather the matches of a query (areas/items/query/gather.ts).
+  'cut',
   // Parts of the statement of a search (areas/search/ranking.ts) and of the indexer's look.
   'candidate',
   'search_ids',

@@ -40,6 +40,15 @@ function isCut(ctx: Ctx, source: Source): Part {
 
 const looked = (ctx: Ctx, source: Source): Part => source.candidates(undefined, mostGathered(ctx, source), false)
 
+/**
+ * The matches `i` of what must not be cut. Whether it is comes first: nothing is compared for an answer that is a refusal, and
+ * 10,000 items beside fifty conditions are seconds.
+ */
+const cut = (ctx: Ctx, source: Source): Part =>
+  ctx.tx.part`cut as materialized (select ${isCut(ctx, source)} as is_cut)`
+const uncut = (ctx: Ctx, source: Source): Part => ctx.tx.part`(
+  select i.* from (${looked(ctx, source)}) i where not (select is_cut from cut) and ${source.where} limit ${mostMatches + 1})`
+
 /** How many items match, and whether there may be more. */
 export async function countMatches(ctx: Ctx, source: Source): Promise<{ total: number; total_capped: boolean }> {
   const { tx } = ctx
@@ -54,9 +63,9 @@ export async function countMatches(ctx: Ctx, source: Source): Promise<{ total: n
 export async function allMatches(ctx: Ctx, source: Source): Promise<readonly string[]> {
   const { tx } = ctx
   const rows = await tx<(Gathered & { id: string | null })[]>`${once(tx.part`
-    with found as materialized (
-      select i.id from (${looked(ctx, source)}) i where ${source.where} limit ${mostMatches + 1})
-    select n.*, f.id from (select count(*)::int as matches, ${isCut(ctx, source)} as is_cut from found) n
+    with ${cut(ctx, source)},
+    found as materialized (select i.id from ${uncut(ctx, source)} i)
+    select n.*, f.id from (select count(*)::int as matches, (select is_cut from cut) as is_cut from found) n
     left join found f on true order by f.id`)}`
   refuseBroad(ctx, source, rows[0])
   return rows.flatMap(({ id }) => id ?? [])
@@ -69,9 +78,9 @@ export async function sortedPage(ctx: Ctx, asked: Asked, source: Source): Promis
   const keys = tx.part`${first?.key ?? tx.part`null::text`} as k1, ${second?.key ?? tx.part`null::text`} as k2`
   const order = orderOf(ctx, asked.sorts)
   const rows = await tx<(Sorted | (Gathered & { id: null }))[]>`${once(tx.part`
-    with found as materialized (
-      select i.id, ${keys} from (${looked(ctx, source)}) i where ${source.where} limit ${mostMatches + 1})
-    select n.*, p.* from (select count(*)::int as matches, ${isCut(ctx, source)} as is_cut from found) n
+    with ${cut(ctx, source)},
+    found as materialized (select i.id, ${keys} from ${uncut(ctx, source)} i)
+    select n.*, p.* from (select count(*)::int as matches, (select is_cut from cut) as is_cut from found) n
     left join (
       select ${representation(ctx)}, i.without_keys, f.k1, f.k2
       from (select * from found where ${behind(ctx, asked)} order by ${order} limit ${asked.size + 1}) f
@@ -162,13 +171,14 @@ export async function groupsOf(ctx: Ctx, asked: Asked, group: Group, source: Sou
   const [first, second] = asked.sorts.map((sort) => keyOf(ctx, sort))
   const order = orderOf(ctx, asked.sorts)
   const rows = await tx<(GroupedItem | (GroupRow & { id: null }))[]>`${once(tx.part`
-    with found as materialized (
+    with ${cut(ctx, source)},
+    found as materialized (
       select i.id, g.key, ${first ?? tx.part`null::text`} as k1, ${second ?? tx.part`null::text`} as k2
-      from (select i.* from (${looked(ctx, source)}) i where ${source.where} limit ${mostMatches + 1}) i ${groupKeys(ctx, group)}),
+      from ${uncut(ctx, source)} i ${groupKeys(ctx, group)}),
     placed as (
       select f.*, count(*) over (partition by f.key)::int as count, row_number() over (partition by f.key order by ${order})::int as nth,
              dense_rank() over (order by f.key collate "C" nulls last) as place from found f)
-    select n.*, p.* from (select count(distinct id)::int as matches, ${isCut(ctx, source)} as is_cut from found) n
+    select n.*, p.* from (select count(distinct id)::int as matches, (select is_cut from cut) as is_cut from found) n
     left join (
       select ${representation(ctx)}, i.without_keys, f.k1, f.k2, f.key, f.count, f.nth, f.place
       from (select * from placed where nth <= ${size} and place <= ${mostGroups}) f
