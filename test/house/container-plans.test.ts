@@ -13,10 +13,11 @@ import type { Operation } from '../../src/core/contract/operation.ts'
 import { type OperationId, operations } from '../../src/core/contract/operations.ts'
 import { scopes } from '../../src/core/contract/vocabulary.ts'
 import { asTenant } from '../../src/core/kernel/database/roles.ts'
-import { Json, type Statement } from '../../src/core/kernel/database/statement.ts'
+import type { Statement } from '../../src/core/kernel/database/statement.ts'
 import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import type { AccountActor } from '../../src/core/kernel/values/actor.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { looksAt, nodesOf, type PlanMode, type RunPlan, runPlans } from './run-plans.ts'
 import { sentStatements } from './sent-statements.ts'
 
 const items = process.env['SVC_FAULTS'] === 'full' ? 1_000_000 : 20_000
@@ -24,17 +25,6 @@ const small = { boards: 50, items: 40 }
 /** A board of 8 buckets reads 51 items of each. */
 const mostRows = 1_000
 const long = new Set(['item', 'item_label', 'item_field_value'])
-
-interface Plan {
-  readonly 'Node Type': string
-  readonly 'Relation Name'?: string
-  readonly 'Index Name'?: string
-  readonly 'Actual Rows'?: number
-  readonly 'Actual Loops'?: number
-  readonly 'Rows Removed by Filter'?: number
-  readonly 'Rows Removed by Index Recheck'?: number
-  readonly Plans?: readonly Plan[]
-}
 
 let own: TestInstallation
 let actor: AccountActor
@@ -120,49 +110,14 @@ async function fill(tenantId: string, accountId: string): Promise<void> {
 }
 
 /** How many rows each scan of a long table reads, where they are more than some pages have. */
-function tooMany(plan: Plan): string[] {
-  const { 'Relation Name': table, 'Actual Rows': rows = 0, 'Actual Loops': loops = 0 } = plan
-  const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)
-  const read = (rows + removed) * loops
-  const here =
-    table !== undefined && long.has(table) && read > mostRows
-      ? [`${plan['Node Type']} ${plan['Index Name'] ?? table}: ${read} rows`]
-      : []
-  return [...here, ...(plan.Plans ?? []).flatMap(tooMany)]
-}
+const tooMany = (plan: RunPlan): string[] =>
+  nodesOf(plan)
+    .filter((node) => long.has(node['Relation Name'] ?? '') && looksAt(node) > mostRows)
+    .map((node) => `${node['Node Type']} ${node['Index Name'] ?? node['Relation Name']}: ${looksAt(node)} rows`)
 
 /** A call that reads has the plan that is kept, whatever its values are; a change may have either kind. */
-const modesOf = ({ method }: Operation) =>
+const modesOf = ({ method }: Operation): readonly PlanMode[] =>
   method === 'GET' ? ['force_generic_plan'] : ['force_custom_plan', 'force_generic_plan']
-
-/** Runs a statement by each kind of plan, as the role that it was sent by, and undoes it. */
-async function plansOf(modes: readonly string[], opening: string, { text, values }: Statement): Promise<Plan[]> {
-  const connection = await own.oracle.reserve()
-  const plans: Plan[] = []
-  try {
-    for (const mode of modes) {
-      await connection.unsafe(
-        `begin; ${opening}; set local random_page_cost = 1.1; set local plan_cache_mode = '${mode}'; prepare asked as ${text}`,
-      )
-      const given = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`
-      const [row] = await connection.unsafe<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }[]>(
-        `explain (analyze, timing off, format json) execute asked${given}`,
-      )
-      plans.push(row!['QUERY PLAN'][0]!.Plan)
-      await connection.unsafe('rollback; deallocate asked')
-    }
-    return plans
-  } finally {
-    connection.release()
-  }
-}
-
-function literal(value: unknown): string {
-  if (value === null) return 'null'
-  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
-  const text = value instanceof Json ? value.text : value instanceof Date ? value.toISOString() : String(value)
-  return `'${text.replaceAll("'", "''")}'`
-}
 
 /** What the statements of a call read too much of. */
 function found(id: OperationId, request: Request, as = actor): Promise<string[]> {
@@ -171,14 +126,16 @@ function found(id: OperationId, request: Request, as = actor): Promise<string[]>
 }
 
 /** An insert would violate its key here, and reads nothing long. */
-async function offencesOf(work: (it: Installation) => Promise<unknown>, modes: readonly string[]): Promise<string[]> {
+async function offencesOf(work: (it: Installation) => Promise<unknown>, modes: readonly PlanMode[]): Promise<string[]> {
   const sent = sentStatements(await recorded(own.installation, work))
   const read = sent.filter(({ statement }) => !/\binsert into\b/.test(statement.text))
   expect(read).not.toEqual([])
   const offences: string[] = []
-  for (const { opening, statement } of read)
-    for (const plan of await plansOf(modes, opening, statement))
-      offences.push(...tooMany(plan).map((offence) => `${offence} in ${statement.text.replace(/\s+/g, ' ').trim()}`))
+  for (const one of read)
+    for (const plan of await runPlans(own.oracle, modes, one))
+      offences.push(
+        ...tooMany(plan).map((offence) => `${offence} in ${one.statement.text.replace(/\s+/g, ' ').trim()}`),
+      )
   return offences
 }
 
@@ -282,11 +239,13 @@ describe(`beside ${items} items of a container`, () => {
   })
 
   test('and a statement that reads all of it is found', async () => {
-    const plans = await plansOf(['force_custom_plan', 'force_generic_plan'], asTenant(actor.tenantId), {
+    const statement: Statement = {
       text: 'select max(title) from item where tenant_id = $1 and container_id = $2',
       values: [actor.tenantId, ids.large],
       mode: 'plan',
-    })
+    }
+    const sent = { opening: asTenant(actor.tenantId), statement }
+    const plans = await runPlans(own.oracle, ['force_custom_plan', 'force_generic_plan'], sent)
     expect(plans.map((plan) => tooMany(plan).length)).toEqual([1, 1])
   })
 })

@@ -181,6 +181,7 @@ const knownSources = new Set([
   'seen',
   'page',
   'named',
+  'moved',
   'waiting',
 ])
 

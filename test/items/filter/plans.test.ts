@@ -5,6 +5,7 @@ import { recorded } from '../../../bench/recording.ts'
 import { performForAnswer } from '../../../src/core/app/perform.ts'
 import { numberKey, titleField } from '../../../src/core/areas/items/filter/keys.ts'
 import { operations } from '../../../src/core/contract/operations.ts'
+import { looksAt, nodesOf, runPlans } from '../../house/run-plans.ts'
 import { sentStatements } from '../../house/sent-statements.ts'
 import { type FilterWorld, filterWorld } from './filter-world.ts'
 
@@ -56,15 +57,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => world.close())
 
-interface Plan {
-  readonly 'Node Type': string
-  readonly 'Index Name'?: string
-  readonly 'Actual Rows'?: number
-  readonly 'Actual Loops'?: number
-  readonly 'Rows Removed by Filter'?: number
-  readonly Plans?: readonly Plan[]
-}
-
 /** The indexes that the page is read by, the most rows that one scan reads, and how often one is begun. */
 async function readBy(body: object) {
   const { own, actor } = world
@@ -83,29 +75,15 @@ async function readBy(body: object) {
     /^\s*select \* from \(\s*select r\.\*|with (found|cut)/.test(statement.text),
   )
   if (!page) throw new Error('no statement is the page')
-  const connection = await own.oracle.reserve()
-  try {
-    await connection.unsafe(`begin; ${page.opening}; prepare asked as ${page.statement.text}`)
-    const given = page.statement.values.map((value) =>
-      typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`,
-    )
-    const [row] = await connection.unsafe<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }[]>(
-      `explain (analyze, timing off, format json) execute asked(${given.join(', ')})`,
-    )
-    await connection.unsafe('rollback; deallocate asked')
-    const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
-    const all = nodes(row!['QUERY PLAN'][0]!.Plan)
-    const rowsOf = (plan: Plan) =>
-      ((plan['Actual Rows'] ?? 0) + (plan['Rows Removed by Filter'] ?? 0)) * (plan['Actual Loops'] ?? 1)
-    return {
-      indexes: all.flatMap((plan) => plan['Index Name'] ?? []),
-      most: Math.max(...all.filter((plan) => plan['Node Type'].includes('Scan')).map(rowsOf)),
-      looks: Math.max(...all.map((plan) => plan['Actual Loops'] ?? 1)),
-      found,
-      refusal,
-    }
-  } finally {
-    connection.release()
+  // A filter is planned for its call (compile.ts).
+  const [plan] = await runPlans(own.oracle, ['force_custom_plan'], page)
+  const all = nodesOf(plan!)
+  return {
+    indexes: all.flatMap((node) => node['Index Name'] ?? []),
+    most: Math.max(...all.filter((node) => node['Node Type'].includes('Scan')).map(looksAt)),
+    looks: Math.max(...all.map((node) => node['Actual Loops'] ?? 1)),
+    found,
+    refusal,
   }
 }
 

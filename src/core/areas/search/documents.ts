@@ -23,11 +23,18 @@ export async function writeDocuments(
   { kind, ids }: { readonly kind: SearchKind; readonly ids: readonly string[] },
 ): Promise<void> {
   if (ids.length === 0 || generations.length === 0) return
-  const list = tx.part`select jsonb_array_elements_text(${tx.json(ids)})::uuid`
-  const { follow } = kindsOfDocuments[kind]
+  const list = tx.part`select jsonb_array_elements_text(${tx.json(ids)})::uuid as id`
+  const { follow, named } = kindsOfDocuments[kind]
   const numbers = tx.list(generations.map(({ generation }) => generation))
-  if (follow) void tx`${follow(tx, tenantId, numbers, list)}`
-  const found = await tx<Named[]>`${kindsOfDocuments[kind].named(tx, tenantId, list)}`
+  if (follow) {
+    const written = tx.part`
+      select g.generation, w.id from search_index g cross join (${list}) w
+      where g.tenant_id = ${tenantId} and g.generation in ${numbers}`
+    void tx`${follow(tx, tenantId, written)}`
+  }
+  // One by one by their ids: how many there are, PostgreSQL cannot know when it plans (docs/decisions/0522).
+  const found = await tx<Named[]>`
+    select n.* from (${list}) w cross join lateral (${named(tx, tenantId, tx.part`w.id`)} offset 0) n`
   for (const some of inPortions(found)) await writeSome(tx, tenantId, generations, { kind, found: some })
   const there = new Set(found.map(({ id }) => id))
   const gone = ids.filter((id) => !there.has(id))

@@ -28,8 +28,8 @@ export interface Named {
 export interface KindOfDocument {
   /** The ids behind one, in their order, that have a document: those that are not deleted. */
   readonly idsBehind: (tx: Tx, tenantId: string, after: string, most: number) => Part
-  /** `Named` of those that are not deleted. `ids`: the inside of an `in (…)`. */
-  readonly named: (tx: Tx, tenantId: string, ids: Part) => Part
+  /** `Named` of the one with this id, unless it is deleted. */
+  readonly named: (tx: Tx, tenantId: string, id: Part) => Part
   /** Of a subject that many documents name: the ids behind one, in their order, that name it. */
   readonly naming?: (tx: Tx, tenantId: string, of: NamedSubject, after: string, most: number) => Part
   /**
@@ -38,10 +38,10 @@ export interface KindOfDocument {
    */
   readonly seen: (ctx: Ctx, asked: Seeing, score: Part) => Part
   /**
-   * Brings documents of other kinds to where these are now, before theirs are written anew: a statement. `generations` and
-   * `ids`: the insides of an `in (…)`.
+   * Brings documents of other kinds to where these are now, before theirs are written anew: a statement. `written`: rows of a
+   * generation and an id.
    */
-  readonly follow?: (tx: Tx, tenantId: string, generations: Part, ids: Part) => Part
+  readonly follow?: (tx: Tx, tenantId: string, written: Part) => Part
   /** Whether a filter may take it; else none is found where one is sent. */
   readonly takesFilter: boolean
 }

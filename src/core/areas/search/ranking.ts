@@ -3,9 +3,11 @@
  *
  *    search_ids()  the newest documents with the words, in the containers that the caller sees      at most 10,001
  *    hits          the first 10,000 of them
- *    seen          those that are there, that the caller sees now, and that the filter takes; each is looked up by its id,
- *                  because how many candidates there are, PostgreSQL cannot know when it plans
- *    page          the best of these behind the cursor, with their texts
+ *    seen          those that are there, that the caller sees now, and that the filter takes
+ *    page          the best of these behind the cursor
+ *    named         their texts
+ *
+ * `seen` and `named` look each one up by its id: how many there are, PostgreSQL cannot know when it plans.
  *
  * The score is the rank of the words, by the weight of where they are, divided by one more than the document's age in years.
  * Nothing outside of `seen` is counted: whether there are more candidates is asked of the containers that the caller sees.
@@ -51,8 +53,9 @@ export async function rank(ctx: Ctx, searching: Searching): Promise<Found> {
     h.rank / (1 + greatest(extract(epoch from ${searching.now}::timestamptz - h.changed_at)::float8, 0) / 31557600)`
   const seen = kinds.map((kind) => kindsOfDocuments[kind].seen(ctx, searching, score))
   const named = kinds.map((kind) => {
-    const ids = tx.part`select p.id from page p where p.kind = ${kind}`
-    return tx.part`select ${kind}::text as kind, n.* from (${kindsOfDocuments[kind].named(tx, tenantId, ids)}) n`
+    const one = kindsOfDocuments[kind].named(tx, tenantId, tx.part`p.id`)
+    return tx.part`
+      select p.kind, p.score, n.* from (select * from page where kind = ${kind}) p cross join lateral (${one} offset 0) n`
   })
   const behind = after ? tx.part`(s.score, s.id) < (${after.score}::float8, ${after.id}::uuid)` : tx.part`true`
   const containers = seesAll(ctx) ? tx.part`null::uuid[]` : tx.part`array(${visibleContainerIds(ctx)})`
@@ -67,8 +70,7 @@ export async function rank(ctx: Ctx, searching: Searching): Promise<Found> {
     named as (${joined(ctx, named)})
     select (select count(*)::int from candidate) as candidates,
            ${facetsOf(ctx, searching.facets)} as facets,
-           coalesce((select jsonb_agg(to_jsonb(n) || jsonb_build_object('score', p.score) order by p.score desc, p.id desc)
-                     from page p join named n on n.kind = p.kind and n.id = p.id), '[]'::jsonb) as page`
+           coalesce((select jsonb_agg(to_jsonb(n) order by n.score desc, n.id desc) from named n), '[]'::jsonb) as page`
   // The usual question has few forms, so it is planned once: that takes six times as long as to find a rare word.
   const isUsual = kinds.length === searchKinds.length && searching.facets.length === 0
   const [row] = await tx<Found[]>`${isUsual ? statement : once(statement)}`

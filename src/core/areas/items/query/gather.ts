@@ -40,6 +40,10 @@ function isCut(ctx: Ctx, source: Source): Part {
 
 const looked = (ctx: Ctx, source: Source): Part => source.candidates(undefined, mostGathered(ctx, source), false)
 
+/** The item of what was found `f`: by its id, because how many were found, PostgreSQL cannot know when it plans. */
+const itemOf = (ctx: Ctx): Part => ctx.tx.part`(
+  select i.* from item i where i.tenant_id = ${ctx.account.tenantId} and i.id = f.id offset 0)`
+
 /**
  * The matches `i` of what must not be cut. Whether it is comes first: nothing is compared for an answer that is a refusal, and
  * 10,000 items beside fifty conditions are seconds.
@@ -84,7 +88,7 @@ export async function sortedPage(ctx: Ctx, asked: Asked, source: Source): Promis
     left join (
       select ${representation(ctx)}, i.without_keys, f.k1, f.k2
       from (select * from found where ${behind(ctx, asked)} order by ${order} limit ${asked.size + 1}) f
-      join item i on i.tenant_id = ${ctx.account.tenantId} and i.id = f.id) p on true
+      cross join lateral ${itemOf(ctx)} i) p on true
     order by ${order}`)}`
   refuseBroad(ctx, source, rows[0])
   const items = rows.filter((row): row is Sorted => row.id !== null)
@@ -182,7 +186,7 @@ export async function groupsOf(ctx: Ctx, asked: Asked, group: Group, source: Sou
     left join (
       select ${representation(ctx)}, i.without_keys, f.k1, f.k2, f.key, f.count, f.nth, f.place
       from (select * from placed where nth <= ${size} and place <= ${mostGroups}) f
-      join item i on i.tenant_id = ${ctx.account.tenantId} and i.id = f.id) p on true
+      cross join lateral ${itemOf(ctx)} i) p on true
     order by p.place, p.nth`)}`
   refuseBroad(ctx, source, rows[0])
   const items = rows.filter((row): row is GroupedItem => row.id !== null)

@@ -8,12 +8,12 @@ export const containerKind: KindOfDocument = {
   idsBehind: (tx, tenantId, after, most) => tx.part`
     select id from container where tenant_id = ${tenantId} and id > ${after}::uuid and deleted_at is null order by id limit ${most}`,
 
-  named: (tx, tenantId, ids) => tx.part`
+  named: (tx, tenantId, id) => tx.part`
     select c.id, c.id as shown_id, null::uuid as item_id, c.id as container_id, c.updated_at as changed_at, c.name as title,
       jsonb_build_array(jsonb_build_object('member', 'name', 'weight', 'A', 'text', c.name))
       || case when c.description is null then '[]'::jsonb
               else jsonb_build_array(jsonb_build_object('member', 'description', 'weight', 'C', 'text', c.description)) end as texts
-    from container c where c.tenant_id = ${tenantId} and c.id in (${ids}) and c.deleted_at is null`,
+    from container c where c.tenant_id = ${tenantId} and c.id = ${id} and c.deleted_at is null`,
 
   seen: (ctx, { archived }, score) => {
     const { tx } = ctx

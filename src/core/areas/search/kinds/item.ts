@@ -5,9 +5,9 @@
  */
 import type { SearchKind } from '../../../contract/search/kinds.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
-import { visibleContainerIds } from '../../access/access.ts'
 import { inShelf } from '../../items/shelf.ts'
 import type { KindOfDocument } from '../kind.ts'
+import { isInSight } from '../sight.ts'
 
 export const itemKind: KindOfDocument = {
   takesFilter: true,
@@ -20,7 +20,7 @@ export const itemKind: KindOfDocument = {
      order by id limit ${most})
     order by id limit ${most}`,
 
-  named: (tx, tenantId, ids) => tx.part`
+  named: (tx, tenantId, id) => tx.part`
     select i.id, i.id as shown_id, i.id as item_id, i.container_id, i.updated_at as changed_at, i.title,
       jsonb_build_array(jsonb_build_object('member', 'title', 'weight', 'A', 'text', i.title))
       || case when i.without_labels then '[]'::jsonb else coalesce((
@@ -42,7 +42,7 @@ export const itemKind: KindOfDocument = {
       ), '[]'::jsonb) end
       || case when i.description is null then '[]'::jsonb
               else jsonb_build_array(jsonb_build_object('member', 'description', 'weight', 'C', 'text', i.description)) end as texts
-    from item i where i.tenant_id = ${tenantId} and i.id in (${ids}) and i.deleted_at is null`,
+    from item i where i.tenant_id = ${tenantId} and i.id = ${id} and i.deleted_at is null`,
 
   naming: (tx, tenantId, { subject, id }, after, most) =>
     subject === 'LABEL'
@@ -58,18 +58,23 @@ export const itemKind: KindOfDocument = {
         order by w.item_id limit ${most}`,
 
   // Only of those whose own document is elsewhere, or is none: comments and files come more often than an item moves.
-  follow: (tx, tenantId, generations, ids) => {
+  follow: (tx, tenantId, written) => {
     const following = (kind: SearchKind, table: Part) => tx.part`
-      update search_document d set container_id = i.container_id
-      from item i join ${table} k on k.tenant_id = i.tenant_id and k.item_id = i.id
-      where d.tenant_id = ${tenantId} and i.tenant_id = ${tenantId} and i.id in (${ids})
-        and d.generation in ${generations} and d.kind = ${kind} and d.id = k.id and d.container_id <> i.container_id
-        and not exists (
-          select from search_document o
-          where o.tenant_id = ${tenantId} and o.generation = d.generation and o.kind = 'ITEM' and o.id = i.id
-            and o.container_id = i.container_id)`
+      update search_document d set container_id = m.container_id
+      from moved m cross join lateral (
+        select k.id from ${table} k where k.tenant_id = ${tenantId} and k.item_id = m.id offset 0) k
+      where d.tenant_id = ${tenantId} and d.generation = m.generation and d.kind = ${kind} and d.id = k.id
+        and d.container_id <> m.container_id`
     return tx.part`
-      with followed as (${following('COMMENT', tx.part`comment`)}) ${following('MEDIA', tx.part`media_reference`)}`
+      with moved as materialized (
+        select w.generation, w.id, i.container_id from (${written}) w
+        cross join lateral (
+          select i.container_id from item i where i.tenant_id = ${tenantId} and i.id = w.id offset 0) i
+        where not exists (
+          select from search_document o
+          where o.tenant_id = ${tenantId} and o.generation = w.generation and o.kind = 'ITEM' and o.id = w.id
+            and o.container_id = i.container_id offset 0)),
+      followed as (${following('COMMENT', tx.part`comment`)}) ${following('MEDIA', tx.part`media_reference`)}`
   },
 
   seen: (ctx, { archived, filter }, score) => {
@@ -79,7 +84,7 @@ export const itemKind: KindOfDocument = {
       from hits h cross join lateral (
         select i.id, i.container_id, i.assignee_id, i.state, i.type
         from (select i.* from item i where i.tenant_id = ${ctx.account.tenantId} and i.id = h.id offset 0) i
-        where ${inShelf(ctx, archived)} and (i.container_id in (${visibleContainerIds(ctx)})) is true and ${filter} offset 0) x
+        where ${inShelf(ctx, archived)} and ${isInSight(ctx)} and ${filter} offset 0) x
       where h.kind = 'ITEM'`
   },
 }
