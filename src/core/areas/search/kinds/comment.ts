@@ -4,7 +4,6 @@
  * Comments of an item in the trash keep their documents, so that they are there when it comes back; nobody sees them meanwhile.
  * Those of an item that has gone to another container follow it (`follow` of items).
  */
-
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Tx } from '../../../kernel/database/transaction.ts'
 import { inShelf } from '../../items/shelf.ts'

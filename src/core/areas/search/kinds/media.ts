@@ -5,7 +5,6 @@
  * no document: `GET /media` lists it. Attachments of an item in the trash keep theirs, as its comments do.
  * docs/decisions/0516.
  */
-
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Tx } from '../../../kernel/database/transaction.ts'
 import { inShelf } from '../../items/shelf.ts'
