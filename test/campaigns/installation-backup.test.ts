@@ -174,6 +174,22 @@ test('through pipes, of an installation with a bucket: both commands say what th
   expect(existsSync(join(folder, 'keyring.json'))).toBe(true)
 }, 60_000)
 
+/**
+ * The archive with a bit of its middle changed. One of seventy such bits changes nothing, because a repetition that begins
+ * elsewhere among the cluster's zeros gives the same bytes: that archive is whole, and the next byte is taken.
+ */
+function withChangedByte(whole: Buffer): Buffer {
+  for (let at = Math.floor(whole.length / 2); ; at += 1) {
+    const changed = Buffer.from(whole)
+    changed[at] = whole[at]! ^ 1
+    try {
+      gunzipSync(changed)
+    } catch {
+      return changed
+    }
+  }
+}
+
 describe('refused, with nothing left behind', () => {
   async function refused(name: string, content: Buffer, says: string): Promise<void> {
     const { folder, env } = elsewhere(`refused-${name}`)
@@ -196,10 +212,7 @@ describe('refused, with nothing left behind', () => {
 
   test('an archive of which a byte was changed, also where it was packed again', async () => {
     const whole = readFileSync(archive)
-    const changed = Buffer.from(whole)
-    const at = Math.floor(whole.length / 2)
-    changed[at] = (changed[at] ?? 0) ^ 1
-    await refused('changed', changed, 'The archive is damaged')
+    await refused('changed', withChangedByte(whole), 'The archive is damaged')
     const tar = gunzipSync(whole)
     const inMedia = tar.indexOf(bytes.subarray(1000, 1100))
     expect(inMedia).toBeGreaterThan(0)
