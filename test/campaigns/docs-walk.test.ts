@@ -74,7 +74,7 @@ const tooWide = (said: string, columns: number) =>
     .filter((line) => /^[A-Z*]|^ {2}|\S {2,}\S/.test(line) && !/[.!:]$|^\?|✔|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/.test(line))
     .filter((line) => [...line].length > columns && / (?! )/.test(line.trim().split(/ {2,}/).at(-1) ?? ''))
 
-describe.each([60, 80, 160])('at %i columns', (columns) => {
+describe.each(process.env['SVC_FAULTS'] === 'full' ? [60, 80, 160] : [60, 160])('at %i columns', (columns) => {
   test('every screen of the walk is whole', async () => {
     const ada = await asAda(ground, columns)
     const collection = await ground.sql(`select id from container where kind = 'COLLECTION' order by id limit 1`)

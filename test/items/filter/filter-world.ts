@@ -267,11 +267,14 @@ export async function filterWorld(itemCount: number, seed = 1): Promise<FilterWo
         return random.is(0.5)
     }
   }
-  const condition = (random: Random): Filter => {
+  const fieldOf = (random: Random) => {
     const isCustom = random.is(0.45)
     const name = isCustom
       ? random.pick([...kinds.map((kind) => kind.toLowerCase()), 'own', 'former'])
       : random.pick(Object.keys(itemFields))
+    return { isCustom, name }
+  }
+  const condition = (random: Random, { isCustom, name } = fieldOf(random)): Filter => {
     const field: ItemField | undefined = isCustom ? undefined : itemFields[name as keyof typeof itemFields]
     const kind = field?.kind ?? kindOfCustom[(kinds.find((one) => one.toLowerCase() === name) ?? 'NUMBER') as FieldKind]
     const op = random.pick<string>(filterKinds[kind].operators)
@@ -285,9 +288,22 @@ export async function filterWorld(itemCount: number, seed = 1): Promise<FilterWo
           : { value: one() }
     return { field: isCustom ? `custom.${name}` : name, op, ...value } as Filter
   }
+  /** Conditions on one field share the look-up of its key. */
+  const ofOneField = (random: Random) => {
+    const field = random.pick([
+      { isCustom: false, name: 'title' },
+      { isCustom: true, name: 'multi_select' },
+      fieldOf(random),
+    ])
+    const one = () => condition(random, field)
+    return Array.from({ length: 2 + random.below(2) }, () => (random.is(0.2) ? { not: one() } : one()))
+  }
   const filterOf = (random: Random, level = 0): Filter => {
     if (level >= 3 || random.is(0.35)) return condition(random)
-    const many = () => Array.from({ length: 1 + random.below(3) }, () => filterOf(random, level + 1))
+    const many = () =>
+      random.is(0.3)
+        ? ofOneField(random)
+        : Array.from({ length: 1 + random.below(3) }, () => filterOf(random, level + 1))
     const form = random.below(3)
     return form === 0 ? { all: many() } : form === 1 ? { any: many() } : { not: filterOf(random, level + 1) }
   }

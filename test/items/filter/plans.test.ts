@@ -110,8 +110,19 @@ test('a filter that nothing leads to looks at no more than a page may', async ()
 const words = Array.from({ length: 50 }, (_, n) => ({ field: 'title', op: 'contains', value: `nowhere ${n}` }))
 
 test('the more conditions a filter has, the fewer items a page looks at', async () => {
-  const { most } = await readBy({ filter: { any: words } })
-  expect(most).toBeLessThanOrEqual(Math.ceil(many / 25))
+  const labels = Array.from({ length: 50 }, () => ({ field: 'label', op: 'has_any', value: [label] }))
+  const { most } = await readBy({ filter: { any: labels } })
+  expect(most).toBeLessThanOrEqual(Math.ceil(many / 30))
+})
+
+test.each([
+  ['any of them', { any: words }],
+  ['none of them', { not: { any: words } }],
+  ['all of them', { all: words }],
+])('fifty words of a title share one look-up: %s', async (_, filter) => {
+  const { indexes, most } = await readBy({ filter })
+  expect(indexes.filter((index) => index.startsWith('item_field_key'))).toHaveLength(1)
+  expect(most).toBeLessThanOrEqual(Math.ceil(many / 5))
 })
 
 test('an order that no index has is kept of 10,000 items, and nothing is compared of more', async () => {

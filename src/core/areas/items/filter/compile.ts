@@ -1,9 +1,8 @@
 /**
  * A filter as a condition of SQL on the item `i`, with bound parameters alone.
  *
- * Every `not` is carried down to the conditions first. Above them are then only `and` and `or`, so that what is unknown may
- * be written as false, and so may a comparison with a value that is not there. The opposite of a condition is
- * `(…) is not true`, which holds where there is no value.
+ * It is written in its normal form: every `not` is at a condition, so a comparison with a value that is not there may be false.
+ * The opposite of a condition is `(…) is not true`, which holds where there is no value.
  *
  * Each condition is true or false of the item, never of a row that is joined to it. Values and titles are compared by their
  * typed keys (keys.ts). Where items may lack theirs, `isLoose` lets such an item pass every condition that needs them, and
@@ -18,8 +17,9 @@ import type { FilterOperator, ItemField } from '../../../contract/items/filter-f
 import { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { hasAccess } from '../../access/account-access.ts'
-import type { Checked, CustomField, Leaf, Operand } from './checked.ts'
-import { beginningOf, numberKey, titleField } from './keys.ts'
+import type { Checked, CustomField, Operand } from './checked.ts'
+import { beginningOf, numberKey } from './keys.ts'
+import { isKeyed, type KeyLookUp, keyedField, type Normal, normalForm } from './normal-form.ts'
 import type { Period } from './periods.ts'
 
 interface Compiling {
@@ -32,41 +32,38 @@ export const once = ({ strings, values }: Part): Part => new Part(strings, value
 
 /** The condition. */
 export const compile = (ctx: Ctx, filter: Checked, options: Compiling): Part =>
-  once(compiled(ctx, filter, false, options))
+  once(compiled(ctx, normalForm(filter), options))
 
-function compiled(ctx: Ctx, filter: Checked, isNegated: boolean, options: Compiling): Part {
-  if ('unknown' in filter) return ctx.tx.part`false`
-  if ('not' in filter) return compiled(ctx, filter.not, !isNegated, options)
-  if ('leaf' in filter) return leafOf(ctx, filter.leaf, isNegated, options)
-  const parts = ('all' in filter ? filter.all : filter.any).map((one) => compiled(ctx, one, isNegated, options))
-  return 'all' in filter === isNegated ? anyOf(ctx, parts) : allOf(ctx, parts)
+function compiled(ctx: Ctx, filter: Normal, options: Compiling): Part {
+  if ('key' in filter) return loosely(ctx, options, keyHolds(ctx, filter.key))
+  if ('holds' in filter) {
+    const { field, op, operand } = filter.holds
+    const holds =
+      'custom' in field ? customHolds(ctx, field.custom, op, operand) : itemHolds(ctx, field.item, op, operand)
+    const condition = filter.isNegated ? ctx.tx.part`(${holds}) is not true` : holds
+    return isKeyed(field) ? loosely(ctx, options, condition) : condition
+  }
+  const parts = ('all' in filter ? filter.all : filter.any).map((one) => compiled(ctx, one, options))
+  return 'all' in filter ? allOf(ctx, parts) : anyOf(ctx, parts)
 }
+
+const loosely = ({ tx }: Ctx, { isLoose }: Compiling, condition: Part): Part =>
+  isLoose ? tx.part`(i.without_keys or ${condition})` : condition
 
 const allOf = ({ tx }: Ctx, parts: readonly Part[]): Part =>
   parts.length === 0 ? tx.part`true` : tx.part`(${parts.reduce((all, one) => tx.part`${all} and ${one}`)})`
 const anyOf = ({ tx }: Ctx, parts: readonly Part[]): Part =>
   parts.length === 0 ? tx.part`false` : tx.part`(${parts.reduce((all, one) => tx.part`${all} or ${one}`)})`
 
-/** Operators that are the opposite of another one. */
-const opposites: Partial<Readonly<Record<FilterOperator, FilterOperator>>> = {
-  is_not: 'is',
-  not_in: 'in',
-  has_none: 'has_any',
-  is_not_empty: 'is_empty',
-}
-
-function leafOf(ctx: Ctx, { field, op: sent, operand }: Leaf, isNegatedAbove: boolean, { isLoose }: Compiling): Part {
+/** Whether the item has such a key and shows it. */
+function keyHolds(ctx: Ctx, { field, conditions, isAny, isNegated }: KeyLookUp): Part {
   const { tx } = ctx
-  const op = opposites[sent] ?? sent
-  const isNegated = isNegatedAbove !== (op !== sent)
-  // What is in none of the values that are left may be in one that is gone.
-  const isOpen = operand.hasGone === true && (op === 'has_all' ? !isNegated : isNegated)
-  if (isOpen) return tx.part`false`
-  const holds =
-    'custom' in field ? customHolds(ctx, field.custom, op, operand) : itemHolds(ctx, field.item, op, operand)
-  const condition = isNegated ? tx.part`(${holds}) is not true` : holds
-  const isKeyed = 'custom' in field || field.kind === 'TEXT'
-  return isLoose && isKeyed ? tx.part`(i.without_keys or ${condition})` : condition
+  const parts = conditions.map(({ op, operand }) =>
+    'custom' in field ? keyIs(ctx, field.custom, op, operand) : textKeyIs(ctx, op, operand),
+  )
+  const has = hasKey(ctx, keyedField(field), isAny ? anyOf(ctx, parts) : allOf(ctx, parts))
+  const holds = 'custom' in field ? tx.part`(${has} and ${isShown(ctx, field.custom)})` : has
+  return isNegated ? tx.part`(${holds}) is not true` : holds
 }
 
 /** A column of the item. The names are those of the contract's table, and part of the text. */
@@ -77,8 +74,7 @@ function column(name: string): Part {
 
 function itemHolds(ctx: Ctx, field: ItemField, op: FilterOperator, operand: Operand): Part {
   const { tx } = ctx
-  if (field.kind === 'TEXT')
-    return op === 'is_empty' ? tx.part`false` : hasKey(ctx, titleField, textKeyIs(ctx, op, operand))
+  if (field.kind === 'TEXT') return tx.part`false` // only `is_empty` comes here, and there is no item without a title
   if (field.rows) return rowsHold(ctx, field.rows, op, operand)
   if ('of' in field && field.of === 'hub') return inHub(ctx, op, operand)
   if (field.anyOf) return tx.part`${hasAny[field.anyOf](ctx)} = ${operand.flag === true}`
@@ -142,17 +138,16 @@ function hasRow(ctx: Ctx, table: string, condition: Part): Part {
     select from item_member x where x.tenant_id = ${tenantId} and x.item_id = i.id and ${condition} offset 0)`
 }
 
+/** `is_empty` and `has_all`, which no key of its own meets. */
 function customHolds(ctx: Ctx, field: CustomField, op: FilterOperator, operand: Operand): Part {
   const { tx } = ctx
   const { values = [] } = operand
   const has = (condition: Part) => tx.part`(${hasKey(ctx, field.id, condition)} and ${isShown(ctx, field)})`
   if (op === 'is_empty') return tx.part`not ${has(tx.part`true`)}`
-  if (op === 'has_all')
-    return allOf(
-      ctx,
-      values.map((one) => has(tx.part`k.key = ${one}`)),
-    )
-  return has(keyIs(ctx, field, op, operand))
+  return allOf(
+    ctx,
+    values.map((one) => has(tx.part`k.key = ${one}`)),
+  )
 }
 
 const hasKey = (ctx: Ctx, fieldId: string, condition: Part): Part => ctx.tx.part`exists (

@@ -13,6 +13,7 @@ import { visibleContainerIds } from '../../access/access.ts'
 import type { Checked, CustomField, Leaf } from '../filter/checked.ts'
 import { compile } from '../filter/compile.ts'
 import { beginningOf, numberKey } from '../filter/keys.ts'
+import { type Normal, normalForm } from '../filter/normal-form.ts'
 import { inArchive, inShelf, onBoard, shelfOf } from '../shelf.ts'
 import type { Asked } from './asked.ts'
 
@@ -33,7 +34,7 @@ export function sourceOf(ctx: Ctx, asked: Asked): Source {
   const { tx } = ctx
   const inContainer = asked.containerId === undefined ? tx.part`true` : tx.part`i.container_id = ${asked.containerId}`
   const where = tx.part`i.container_id in (${visibleContainerIds(ctx)}) and ${inContainer} and ${compile(ctx, asked.filter, asked)}`
-  const mostLooked = Math.ceil(ctx.config.queryScanRows / Math.max(1, (1 + costOf(asked.filter)) / 2))
+  const mostLooked = mostFor(ctx, asked.filter)
   const leads = conjuncts(asked.filter).flatMap((leaf) => leadOf(ctx, asked, leaf) ?? [])
   const [best] = leads.sort((a, b) => a.rank - b.rank)
   if (best && (best.rank < 4 || asked.containerId === undefined))
@@ -46,18 +47,20 @@ export function sourceOf(ctx: Ctx, asked: Asked): Source {
   }
 }
 
-/**
- * What a filter costs for each item, where reading the item costs 1: a condition on what the item says itself half of that, one
- * that looks up what belongs to the item as much; its title is looked up by its key. So a page of fifty conditions takes as long
- * as one of a few.
- */
-function costOf(filter: Checked): number {
+/** How many items take as long as `SVC_QUERY_SCAN_ROWS` take beside one look-up. */
+const mostFor = (ctx: Ctx, filter: Checked): number =>
+  Math.ceil(ctx.config.queryScanRows / Math.max(1, (1 + costOf(normalForm(filter))) / (1 + lookUpCost)))
+
+/** To look up what belongs to an item takes twice as long as to read the item: an index is descended for it. */
+const lookUpCost = 2
+
+/** What a filter costs for each item, where reading the item costs 1. So a page of fifty conditions takes as long as one of a few. */
+function costOf(filter: Normal): number {
   if ('all' in filter) return filter.all.reduce((sum, one) => sum + costOf(one), 0)
   if ('any' in filter) return filter.any.reduce((sum, one) => sum + costOf(one), 0)
-  if ('not' in filter) return costOf(filter.not)
-  if ('unknown' in filter) return 0
-  const { field } = filter.leaf
-  return 'custom' in field || field.item.rows || field.item.anyOf || field.kind === 'TEXT' ? 1 : 0.5
+  if ('key' in filter) return lookUpCost + (filter.key.conditions.length - 1) / 4
+  const { field } = filter.holds
+  return 'custom' in field || field.item.rows || field.item.anyOf ? lookUpCost : 0.5
 }
 
 /** Conditions that each item of the answer meets. */

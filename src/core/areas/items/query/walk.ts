@@ -85,8 +85,9 @@ async function read(ctx: Ctx, { rows, order, placeOf }: Stretch, where: Part, { 
   const isFollowed = read.length > found.length || last?.is_followed === true
   if (isFollowed && last) return { found, end: placeOf(last), looked: found.length }
   const [end] = await tx<{ looked: number; id: string | null; position: string | null }[]>`${once(tx.part`
-    select n.looked, c.id, c.rank as position from (select count(*)::int as looked from (${candidates}) c) n
-    left join lateral (select * from (${candidates}) c where n.looked = ${most} offset ${most - 1}::int limit 1) c on true`)}`
+    with last as materialized (select c.id, c.rank from (${candidates}) c offset ${most - 1}::int limit 1)
+    select l.id, l.rank as position, case when l.id is null then (select count(*)::int from (${candidates}) c) else ${most} end as looked
+    from (select) one left join last l on true`)}`
   const { looked = 0, id, position } = end ?? {}
   return { found, end: id && position ? placeOf({ id, position }) : undefined, looked }
 }
