@@ -47,14 +47,16 @@ export function sourceOf(ctx: Ctx, asked: Asked): Source {
   }
 }
 
-/** How many items take as long as `SVC_QUERY_SCAN_ROWS` take beside one look-up. */
+/** How many items may be looked at, so that a page costs no more than it may. */
 const mostFor = (ctx: Ctx, filter: Checked): number =>
-  Math.ceil(ctx.config.queryScanRows / Math.max(1, (1 + costOf(normalForm(filter))) / (1 + lookUpCost)))
+  Math.ceil(ctx.config.queryScanRows / Math.max(1, (1 + costOf(normalForm(filter))) / pageCost))
 
-/** To look up what belongs to an item takes twice as long as to read the item: an index is descended for it. */
-const lookUpCost = 2
+/** What a page may cost for each of `SVC_QUERY_SCAN_ROWS` items, where reading one costs 1. */
+const pageCost = 3
+/** To look up what belongs to an item: an index is descended for it. */
+const lookUpCost = 3
 
-/** What a filter costs for each item, where reading the item costs 1. So a page of fifty conditions takes as long as one of a few. */
+/** What a filter costs for each item, beside reading it. So a page of fifty conditions takes as long as one of a few. */
 function costOf(filter: Normal): number {
   if ('all' in filter) return filter.all.reduce((sum, one) => sum + costOf(one), 0)
   if ('any' in filter) return filter.any.reduce((sum, one) => sum + costOf(one), 0)
