@@ -1,7 +1,7 @@
 /**
- * A person's walk at 60, 80 and 160 columns: provisioning, quotas, a suspended workspace, a failed webhook, a key change, an
- * export, and every list on the way. No list is wider than the terminal, and no day is cut. With SVC_TEST_SCREENS=FOLDER the
- * screens are written there, to be looked at.
+ * A person's walk at 60 and 160 columns, and with SVC_FAULTS=full at 80: provisioning, quotas, a suspended workspace, a failed
+ * webhook, a key change, an export, and every list on the way. No list is wider than the terminal, and no day is cut. With
+ * SVC_TEST_SCREENS=FOLDER the screens are written there, to be looked at.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

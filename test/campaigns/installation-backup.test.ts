@@ -179,7 +179,7 @@ test('through pipes, of an installation with a bucket: both commands say what th
  * elsewhere among the cluster's zeros gives the same bytes: that archive is whole, and the next byte is taken.
  */
 function withChangedByte(whole: Buffer): Buffer {
-  for (let at = Math.floor(whole.length / 2); ; at += 1) {
+  for (let at = Math.floor(whole.length / 2); at < whole.length; at += 1) {
     const changed = Buffer.from(whole)
     changed[at] = whole[at]! ^ 1
     try {
@@ -188,6 +188,7 @@ function withChangedByte(whole: Buffer): Buffer {
       return changed
     }
   }
+  throw new Error('no bit of the second half changes anything')
 }
 
 describe('refused, with nothing left behind', () => {

@@ -205,20 +205,25 @@ describe('a page looks at a bounded number of items', () => {
       from generate_series(1, 250) n`
   })
 
-  test('it may be empty and still lead on, and the pages together miss nothing', async () => {
+  /** Of all pages of three, and how many were empty before the last one. */
+  async function narrowly(body: object): Promise<{ found: string[]; empty: number }> {
     const found: string[] = []
     let empty = 0
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const filter = { field: 'title', op: 'contains', value: 'filler 24' }
       const { status, json, text } = await narrow.call('POST', '/api/v1/items:query', {
         token: desk.people.OWNER.token,
-        body: { filter, size: 3, ...(cursor ? { cursor } : {}) },
+        body: { ...body, size: 3, ...(cursor ? { cursor } : {}) },
       })
       if (status !== 200) throw new Error(text)
       found.push(...titles(json.data))
       if (json.data.length === 0 && json.next_cursor !== null) empty += 1
       cursor = json.next_cursor
     }
+    return { found, empty }
+  }
+
+  test('it may be empty and still lead on, and the pages together miss nothing', async () => {
+    const { found, empty } = await narrowly({ filter: { field: 'title', op: 'contains', value: 'filler 24' } })
     expect(found).toHaveLength(11)
     expect(new Set(found).size).toBe(11)
     expect(empty).toBeGreaterThan(0)
@@ -235,14 +240,38 @@ describe('a page looks at a bounded number of items', () => {
   test('items of before the keys are found as others are, and the job keys them', async () => {
     const filler = { filter: { field: 'title', op: 'starts_with', value: 'FILLER 1' } }
     const other = { filter: { not: filler.filter } }
-    const before = [await every(filler, 200), await every(other, 200)]
-    expect(before.map(({ length }) => length)).toEqual([111, 12 + 1 + 250 - 111])
+    const with24 = { field: 'title', op: 'contains', value: '24' }
+    const both = { filter: { all: [filler.filter, with24] } }
+    const either = { filter: { any: [filler.filter, with24] } }
+    const all = async () => [
+      ...[await every(filler, 200), await every(other, 200)],
+      ...[await every(both, 200), await every(either, 200)],
+    ]
+    const before = await all()
+    expect(before.map(({ length }) => length)).toEqual([111, 12 + 1 + 250 - 111, 1, 111 + 12])
     const booted = await bootInstallation(desk.daemon.config, { works: false, applicationName: 'svc test' })
     await keyItems.run(booted.installation, null)
     await booted.close()
     const { sql } = desk.daemon.db
     expect(await sql`select 1 from item where without_keys`).toHaveLength(0)
-    expect([await every(filler, 200), await every(other, 200)]).toEqual(before)
+    expect(await all()).toEqual(before)
+  })
+
+  test('so does a page of a board, which goes on in the bucket where it ended, past an empty one', async () => {
+    const { sql } = desk.daemon.db
+    const { collectionId, buckets } = await desk.shelf(3)
+    await sql`
+      insert into item (tenant_id, id, container_id, bucket_id, type, title, rank, created_by)
+      select ${desk.tenantId}, uuidv7(), ${collectionId},
+        case when n <= 100 then ${buckets[0]!}::uuid when n <= 160 then ${buckets[2]!}::uuid end,
+        'TASK', 'Board ' || n, 'f' || lpad(n::text, 5, '0'), ${desk.people.OWNER.accountId}
+      from generate_series(1, 250) n`
+    const { found, empty } = await narrowly({
+      container_id: collectionId,
+      filter: { field: 'title', op: 'contains', value: 'board 24' },
+    })
+    expect(found).toEqual([24, ...Array.from({ length: 10 }, (_, n) => 240 + n)].map((n) => `Board ${n}`))
+    expect(empty).toBeGreaterThan(0)
   })
 })
 

@@ -59,23 +59,10 @@ function shown(ctx: Ctx): Part {
     where (p.place is null or c.id is not null and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)})`
 }
 
-/**
- * Those of one container are seen or not, so they are counted before it is asked for; and before that those of one item, by an
- * index that has both. No more items are looked up than are unread (docs/decisions/0522).
- */
-function countUnread(ctx: Ctx): Promise<{ count: number }[]> {
-  const { tx } = ctx
-  const { tenantId, accountId } = ctx.account
-  return tx<{ count: number }[]>`
-    select least(coalesce(sum(p.unread), 0), ${mostKept})::int as count from (
-      select ${placeOf(ctx)} as place, sum(n.unread) as unread from (
-        select container_id, item_id, count(*) as unread from notification
-        where tenant_id = ${tenantId} and account_id = ${accountId} and is_listed and read_at is null
-        group by container_id, item_id) n
-      left join lateral (
-        select i.container_id from item i where i.tenant_id = ${tenantId} and i.id = n.item_id offset 0) i on true
-      group by 1) p ${shown(ctx)}`
-}
+/** Those of one container are seen or not, so they are counted before it is asked for. */
+const countUnread = (ctx: Ctx): Promise<{ count: number }[]> => ctx.tx<{ count: number }[]>`
+  select least(coalesce(sum(p.unread), 0), ${mostKept})::int as count from (
+    select ${placeOf(ctx)} as place, count(*) as unread from ${listed(ctx)} and n.read_at is null group by 1) p ${shown(ctx)}`
 
 /** Refuses request.invalid. */
 export async function markNotifications(

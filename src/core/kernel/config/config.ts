@@ -200,7 +200,7 @@ export const environment = z.object({
   SVC_QUERY_SCAN_ROWS: wholeNumber(100, 1_000_000)
     .default(20_000)
     .describe(
-      'Items that one page of a query looks at, fewer where its filter looks up what belongs to them; a page of a wide filter may be short, and the next one goes on',
+      'Items that one page of a query looks at, fewer where its filter has many conditions or looks up what belongs to them; a page of a wide filter may be short, and the next one goes on',
     ),
   ...notificationVariables,
   ...privacyVariables,

@@ -1,8 +1,8 @@
 /**
  * A filter as a condition of SQL on the item `i`, with bound parameters alone.
  *
- * It is written in its normal form: every `not` is at a condition, so a comparison with a value that is not there may be false.
- * The opposite of a condition is `(…) is not true`, which holds where there is no value.
+ * It is written in its normal form: above the conditions are only `and` and `or`, so a comparison with a value that is not there
+ * may be false. The opposite of a condition is `(…) is not true`, which holds where there is no value.
  *
  * Each condition is true or false of the item, never of a row that is joined to it. Values and titles are compared by their
  * typed keys (keys.ts). Where items may lack theirs, `isLoose` lets such an item pass every condition that needs them, and

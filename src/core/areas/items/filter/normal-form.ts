@@ -1,9 +1,9 @@
 /**
- * A filter in the form that it is carried out in: each `not` is carried down to the conditions, and conditions on one key of an
- * item share a look-up.
+ * A filter in the form that it is carried out in: each `not` is carried down to the conditions, and conditions on one field share
+ * the look-up of its key.
  *
- *    any [title contains a, title contains b]       one key of the title that has a or b
- *    not any [title contains a, label is x]         all [no key of the title that has a, not label is x]
+ *    any [title contains a, title contains b]        a key of the title that has a or b
+ *    not any [title contains a, state is DONE]       all [not state is DONE, no key of the title that has a]
  *
  * Above the conditions are then only `and` and `or`, so that what is unknown may be written as false. A look-up costs several
  * times what a comparison costs, and a filter may have fifty words of one title.
@@ -21,7 +21,7 @@ export type Normal =
 
 interface Condition {
   readonly field: LeafField
-  /** None that is the opposite of another one. */
+  /** Never one of `opposites`. */
   readonly op: FilterOperator
   readonly operand: Operand
 }
@@ -74,7 +74,7 @@ function shareLookUps(parts: readonly Normal[], isAny: boolean): Normal[] {
   const shared = new Map<string, KeyLookUp>()
   const others: Normal[] = []
   for (const part of parts) {
-    if (!('key' in part) || !isShareable(part.key, isAny)) {
+    if (!('key' in part) || !canShare(part.key, isAny)) {
       others.push(part)
       continue
     }
@@ -83,14 +83,15 @@ function shareLookUps(parts: readonly Normal[], isAny: boolean): Normal[] {
     const before = shared.get(name)?.conditions ?? []
     shared.set(name, { field, conditions: [...before, ...conditions], isAny: isAny !== isNegated, isNegated })
   }
-  return [...[...shared.values()].map((key) => ({ key })), ...others]
+  // PostgreSQL evaluates an `or` as it is written, and what looks nothing up is cheaper.
+  return [...others, ...[...shared.values()].map((key) => ({ key }))]
 }
 
 /**
- * A key that meets A, or one that meets B, is a key that meets A or B. That one meets both is the same as that there are two
- * keys only where an item has no more than one of the field. What shares already is left as it is.
+ * A or B may always be asked of one key. A and B only where an item has at most one key of the field; of a MULTI_SELECT it has
+ * several.
  */
-function isShareable({ field, conditions, isNegated }: KeyLookUp, isAny: boolean): boolean {
+function canShare({ field, isNegated }: KeyLookUp, isAny: boolean): boolean {
   const isSingle = !('custom' in field && field.custom.kind === 'MULTI_SELECT')
-  return conditions.length === 1 && (isAny !== isNegated || isSingle)
+  return isAny !== isNegated || isSingle
 }

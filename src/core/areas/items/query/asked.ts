@@ -16,6 +16,7 @@ import { storedFilter } from '../filter/check.ts'
 import type { Checked, Unknown } from '../filter/checked.ts'
 import { hasWithoutKeys } from '../filter/keying.ts'
 import { namesIn } from '../filter/names.ts'
+import { isKeyed } from '../filter/normal-form.ts'
 import type { Around } from '../filter/periods.ts'
 import type { Archived } from '../shelf.ts'
 import { type Group, groupFor, groupLeaf } from './group-key.ts'
@@ -97,7 +98,7 @@ export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
 
 /** Whether the filter compares titles or values of custom fields. */
 export function needsKeys(filter: Checked): boolean {
-  if ('leaf' in filter) return 'custom' in filter.leaf.field || filter.leaf.field.kind === 'TEXT'
+  if ('leaf' in filter) return isKeyed(filter.leaf.field)
   if ('not' in filter) return needsKeys(filter.not)
   if ('unknown' in filter) return false
   return ('all' in filter ? filter.all : filter.any).some(needsKeys)

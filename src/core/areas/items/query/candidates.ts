@@ -55,13 +55,18 @@ const mostFor = (ctx: Ctx, filter: Checked): number =>
 const pageCost = 3
 /** To look up what belongs to an item: an index is descended for it. */
 const lookUpCost = 3
+/** Whether somebody sees a container: his account, the container and his roles. */
+const accessCost = 3 * lookUpCost
 
 /** What a filter costs for each item, beside reading it. So a page of fifty conditions takes as long as one of a few. */
 function costOf(filter: Normal): number {
   if ('all' in filter) return filter.all.reduce((sum, one) => sum + costOf(one), 0)
   if ('any' in filter) return filter.any.reduce((sum, one) => sum + costOf(one), 0)
-  if ('key' in filter) return lookUpCost + (filter.key.conditions.length - 1) / 4
-  const { field } = filter.holds
+  if ('key' in filter)
+    return filter.key.conditions.reduce((sum, { op }) => sum + (op === 'has_no_access' ? accessCost : 0.25), lookUpCost)
+  const { field, op, operand } = filter.holds
+  if (op === 'has_no_access') return accessCost
+  if (op === 'has_all') return lookUpCost * Math.max(1, operand.values?.length ?? 0)
   return 'custom' in field || field.item.rows || field.item.anyOf ? lookUpCost : 0.5
 }
 

@@ -55,7 +55,7 @@ export async function walk(ctx: Ctx, asked: Asked, source: Source): Promise<Page
     if (end !== undefined) return { items, next: [stretch.mark, end] }
     left -= looked
     // The next stretch may be empty; that is seen by the page that asks for it.
-    if (items.length === asked.size || left <= 0) return { items, next: nextMark(stretches, stretch) }
+    if (items.length === asked.size) return { items, next: nextMark(stretches, stretch) }
   }
   return { items, next: undefined }
 }
@@ -84,12 +84,11 @@ async function read(ctx: Ctx, { rows, order, placeOf }: Stretch, where: Part, { 
   const last = found.at(-1)
   const isFollowed = read.length > found.length || last?.is_followed === true
   if (isFollowed && last) return { found, end: placeOf(last), looked: found.length }
-  const [end] = await tx<{ looked: number; id: string | null; position: string | null }[]>`${once(tx.part`
-    with last as materialized (select c.id, c.rank from (${candidates}) c offset ${most - 1}::int limit 1)
-    select l.id, l.rank as position, case when l.id is null then (select count(*)::int from (${candidates}) c) else ${most} end as looked
-    from (select) one left join last l on true`)}`
-  const { looked = 0, id, position } = end ?? {}
-  return { found, end: id && position ? placeOf({ id, position }) : undefined, looked }
+  const [end] = await tx<{ looked: number; id: string; position: string }[]>`${once(tx.part`
+    select n.* from (
+      select i.id, i.rank as position, row_number() over (order by ${order})::int as looked from (${candidates}) i) n
+    order by n.looked desc limit 1`)}`
+  return { found, end: end?.looked === most ? placeOf(end) : undefined, looked: end?.looked ?? 0 }
 }
 
 const byRank = ({ position }: Pick<Item, 'position'>) => position
