@@ -122,14 +122,20 @@ test('an archive of an installation that is lost, keyring and all, comes back wi
     const keyless = await create('--accept-foreign')
     expect([keyless.code, keyless.stderr]).toEqual([8, expect.stringContaining('--identity-file')])
 
+    const identities = () => other.db.sql`select from sealed_value where kind = 'restore.identity'`
+    const stranger = home.secretFile('other.txt', `${await generateIdentity()}\n`)
+    expect((await create('--accept-foreign', '--identity-file', stranger)).code).toBe(8)
+    expect(await identities()).toHaveLength(0)
+
     const planned = await create('--accept-foreign', '--identity-file', file)
     expect([planned.code, planned.stderr]).toEqual([0, expect.stringContaining('Nothing was changed.')])
     const [, id = '', hash = ''] = /restores apply (\S+) --plan ([0-9a-f]{16})/.exec(planned.stderr) ?? []
+    expect(await identities()).toHaveLength(1)
     const done = await there('restores', 'apply', id, '--plan', hash)
     expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/state +DONE\n/)])
     const names = ({ db }: TestDaemon) => db.sql`select name from container where name <> 'damaged' order by name`
     expect(await names(other)).toEqual(await names(daemon))
-    expect(await other.db.sql`select from sealed_value where kind = 'restore.identity'`).toHaveLength(0)
+    expect(await identities()).toHaveLength(0)
   } finally {
     await other.close()
   }

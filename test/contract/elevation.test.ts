@@ -8,7 +8,7 @@ import { needsStepUp, type Operation, stepUpOf, takesSessionOnly } from '../../s
 import { operations } from '../../src/core/contract/operations.ts'
 import { mediaTypeOf } from '../../src/daemon/refusals.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
-import { meeting, untilWaiting } from '../kit/meeting.ts'
+import { meeting, played, untilWaiting } from '../kit/meeting.ts'
 import { everyScope, type Person, person, plantProof, setUp, storedPassword } from '../kit/people.ts'
 
 const every = Object.values(operations) as readonly Operation[]
@@ -254,28 +254,33 @@ describe('elevating', () => {
     'is refused with %j where the session ends while it waits for the account',
     async (body) => {
       const { sql } = daemon.db
-      const [who, admin] = [await somebody(), await somebody(inForce)]
-      const proof = await proofOf(who)
-      let ended: ReturnType<typeof act> | undefined
-      // The account is held; disabling waits first, and elevating behind it.
-      const elevated = await meeting(
-        sql,
-        (held) => held`select 1 from account where id = ${who.accountId} for update`,
-        2,
-        async () => {
-          ended = act(operations.disableAccount, admin, who)
-          await untilWaiting(sql, 1)
-          return elevate(who, body, proof)
-        },
-      )
-      expect((await ended)?.status).toBe(200)
+      let who: Person | undefined
+      const [ended, elevated] = await played(async () => {
+        const [own, admin] = [await somebody(), await somebody(inForce)]
+        const proof = await proofOf(own)
+        who = own
+        let ending: ReturnType<typeof act> | undefined
+        // The account is held; disabling waits first, and elevating behind it.
+        const elevating = await meeting(
+          sql,
+          (held) => held`select 1 from account where id = ${own.accountId} for update`,
+          2,
+          async () => {
+            ending = act(operations.disableAccount, admin, own)
+            await untilWaiting(sql, 1)
+            return elevate(own, body, proof)
+          },
+        )
+        return [await ending!, elevating] as const
+      })
+      expect(ended.status).toBe(200)
       expect([elevated.status, elevated.json.code]).toEqual([401, 'auth.unauthenticated'])
       const [session] = await sql`
-      select elevated_until, revoked_at is null as is_alive from session where account_id = ${who.accountId}`
+      select elevated_until, revoked_at is null as is_alive from session where account_id = ${who!.accountId}`
       expect(session).toEqual({ elevated_until: null, is_alive: false })
       expect(
         await sql`
-      select 1 from audit_entry where action = 'session.elevated' and actor_account_id = ${who.accountId}`,
+      select 1 from audit_entry where action = 'session.elevated' and actor_account_id = ${who!.accountId}`,
       ).toHaveLength(0)
     },
   )

@@ -32,7 +32,10 @@ export async function meeting<T>(
   working.catch(() => undefined) // it is told below
   try {
     while (!(await haveMet(sql, count))) {
-      if (hasEnded) throw new Error(`the work ended before ${count} of its transactions waited at once`)
+      if (hasEnded) {
+        await working
+        throw new Error(`the work ended before ${count} of its transactions waited at once`)
+      }
       await pause(5)
     }
   } finally {
@@ -42,9 +45,34 @@ export async function meeting<T>(
   return working
 }
 
-/** Waits until so many statements wait for a lock: whoever calls next waits behind them. */
+/** Nobody waited: the call that should have gave its lock up, or was refused at the door. */
+class NobodyWaited extends Error {}
+const longestLookMs = 10_000
+
+/** Waits until so many statements wait for a lock: whoever calls next waits behind them. Throws NobodyWaited. */
 export async function untilWaiting(sql: postgres.Sql, count: number): Promise<void> {
-  while ((await waitingNow(sql)).waiting < count) await pause(5)
+  const end = performance.now() + longestLookMs
+  while ((await waitingNow(sql)).waiting < count) {
+    if (performance.now() > end) throw new NobodyWaited(`fewer than ${count} waited for a lock in ${longestLookMs} ms`)
+    await pause(5)
+  }
+}
+
+const mostRounds = 3
+
+/**
+ * Plays a scene of calls that wait for each other. On a machine that stalls for seconds one of them gives its lock up, or is refused at
+ * the door (503), and then the scene says nothing: it is played anew, with people of its own.
+ */
+export async function played<T extends readonly { readonly status: number }[]>(scene: () => Promise<T>): Promise<T> {
+  for (let round = 1; ; round += 1) {
+    try {
+      const answers = await scene()
+      if (round === mostRounds || answers.every(({ status }) => status !== 503)) return answers
+    } catch (error) {
+      if (round === mostRounds || !(error instanceof NobodyWaited)) throw error
+    }
+  }
 }
 
 async function haveMet(sql: postgres.Sql, count: number): Promise<boolean> {

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { mintToken } from '../../../src/core/kernel/values/token.ts'
-import { meeting, untilWaiting } from '../../kit/meeting.ts'
+import { meeting, played, untilWaiting } from '../../kit/meeting.ts'
 import { type Place, type ProvingHouse, provingHouse, type Somebody } from '../../kit/proving-house.ts'
 import { finish, whoIs } from '../../kit/signing-in.ts'
 
@@ -274,41 +274,37 @@ describe('linking against disabling', () => {
   const disable = async (admin: Somebody) =>
     house.post(`/accounts/${ada.accountId}:disable`, {}, admin.token, await house.proof(admin))
 
+  /** Both wait for the account, one behind the other; each round has a person of its own. */
+  const inTurn = (first: 'disable' | 'link') =>
+    played(async () => {
+      const admin = await house.somebody(at, 'OWNER')
+      ada = await house.somebody(at)
+      const body = { link_token: await house.linkOf(at, sub) }
+      const calls = { disable: () => disable(admin), link: () => link(body) }
+      let ahead: ReturnType<typeof link> | undefined
+      const behind = await meeting(
+        house.ways.sql,
+        (sql) => sql`select 1 from account where id = ${ada.accountId} for update`,
+        2,
+        async () => {
+          ahead = calls[first]()
+          await untilWaiting(house.ways.sql, 1)
+          return calls[first === 'link' ? 'disable' : 'link']()
+        },
+      )
+      return [await ahead!, behind] as const
+    })
+
   test('behind it, the session is over and nothing is connected', async () => {
-    const admin = await house.somebody(at, 'OWNER')
-    const body = { link_token: await house.linkOf(at, sub) }
-    let ended: Promise<unknown> = Promise.resolve()
-    // The account is held; disabling waits first, and the link behind it.
-    const linked = await meeting(
-      house.ways.sql,
-      (sql) => sql`select 1 from account where id = ${ada.accountId} for update`,
-      2,
-      async () => {
-        ended = disable(admin)
-        await untilWaiting(house.ways.sql, 1)
-        return link(body)
-      },
-    )
-    await ended
+    const [disabled, linked] = await inTurn('disable')
+    expect(disabled.status).toBe(200)
     expect(codeOf(linked)).toEqual([401, 'auth.unauthenticated'])
     expect(await identities()).toEqual([])
   })
 
   test('before it, the identity is there, and lets nobody in', async () => {
-    const admin = await house.somebody(at, 'OWNER')
-    const body = { link_token: await house.linkOf(at, sub) }
-    let linked: ReturnType<typeof link> | undefined
-    const ended = await meeting(
-      house.ways.sql,
-      (sql) => sql`select 1 from account where id = ${ada.accountId} for update`,
-      2,
-      async () => {
-        linked = link(body)
-        await untilWaiting(house.ways.sql, 1)
-        return disable(admin)
-      },
-    )
-    expect([(await linked)?.status, ended.status]).toEqual([200, 200])
+    const [linked, disabled] = await inTurn('link')
+    expect([linked.status, disabled.status]).toEqual([200, 200])
     expect(await identities()).toEqual([sub])
     expect(await enters()).toBe('auth.not_admitted')
   })

@@ -26,7 +26,7 @@ import { rewind } from './rewind.ts'
 import { goBack, undo } from './undoing.ts'
 import { fillWhole } from './whole/filling.ts'
 import { planWhole } from './whole/planning.ts'
-import { openWork, type RestoreWork } from './work.ts'
+import { forgetIdentity, openWork, type RestoreWork } from './work.ts'
 
 const work = { kind: 'RESTORE', job: 'restore_tenant' } as const
 
@@ -117,21 +117,19 @@ async function settle(job: JobRun, stepOf: Step, restore: RestoreWork | undefine
 /** Before anything has changed. */
 async function end(job: JobRun, failure: string): Promise<void> {
   const { tenantId, params } = job.claim
+  const restoreId = String(params['restore_id'])
   job.rest()
   await job.failed(failure, null, async ({ tx }) => {
+    void forgetIdentity(tx, { tenantId, restoreId })
     await tx`
       update restore set state = 'FAILED', failure = ${failure}, version = version + 1
-      where tenant_id = ${tenantId} and id = ${String(params['restore_id'])} and state in ('PLANNING', 'APPLYING')`
+      where tenant_id = ${tenantId} and id = ${restoreId} and state in ('PLANNING', 'APPLYING')`
   })
 }
 
-/** The restore has ended: what lies in staging goes, and the identity that the caller brought. The sweep does it if this is killed. */
-async function clearUp({ installation, job, tenantId, restoreId }: RestoreWork): Promise<void> {
-  await inStaging(installation, (client) => dropStaged(client, restoreId))
-  await installation.transaction(job.actor, { tenantId }, async ({ tx }) => {
-    await tx`
-      delete from sealed_value where tenant_id = ${tenantId} and kind = 'restore.identity' and owner_id = ${restoreId}`
-  })
+/** The restore has ended: what lies in staging goes. The sweep does it if this is killed. */
+function clearUp({ installation, restoreId }: RestoreWork): Promise<void> {
+  return inStaging(installation, (client) => dropStaged(client, restoreId))
 }
 
 function failureOf(error: unknown): string {

@@ -22,7 +22,7 @@ import { bringBytes, type ComingFile } from './media-back.ts'
 import { clean, ofContent } from './planning.ts'
 import { readReferrers } from './referrers.ts'
 import { makeRoom } from './room.ts'
-import { type RestoreWork, step } from './work.ts'
+import { forgetIdentity, type RestoreWork, step } from './work.ts'
 import { byIndex, writeDifference } from './writing.ts'
 
 /** Refuses archive.invalid, archive.path_refused, backup.target_failed, admin.tenant_leaving: before it is closed, nothing has changed. */
@@ -120,6 +120,7 @@ async function end(work: RestoreWork, tables: readonly ContentTable[], media: nu
     const told = { action: 'tenant.rewound', mail: 'workspace_rewound', snapshotAt: row.snapshot_at } as const
     const { closedSeconds } = await open(ctx, work, { ...told, counts: sumOf(byEntity) })
     const result: RestoreResult = { by_entity: byEntity, media, closed_seconds: closedSeconds }
+    void forgetIdentity(tx, work)
     await tx`
       update restore set state = 'DONE', result = ${tx.json(result)}, undo_until = now() + make_interval(days => ${installation.config.restoreUndoDays}),
         version = version + 1

@@ -28,7 +28,7 @@ import { noteHeld } from './held.ts'
 import { write } from './rewind.ts'
 import { makeRoom } from './room.ts'
 import { listed, quoted, sameKey } from './sql.ts'
-import { type RestoreWork, step } from './work.ts'
+import { forgetIdentity, type RestoreWork, step } from './work.ts'
 import { byIndex, signatureOf } from './writing.ts'
 
 type Edited = 'KEEP' | 'REPLACE'
@@ -71,6 +71,7 @@ export async function goBack(work: RestoreWork, failure: string): Promise<void> 
     await ctx.asInstallation(async () => {
       await ctx.tx`update tenant set restoring_at = null where id = ${tenantId}`
     })
+    void forgetIdentity(ctx.tx, work)
     await ctx.tx`
       update restore set state = 'FAILED', failure = ${failure}, undo_until = now(), version = version + 1
       where tenant_id = ${tenantId} and id = ${restoreId}`

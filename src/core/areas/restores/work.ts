@@ -46,6 +46,15 @@ export async function openWork(
   })
 }
 
+/** The identity that the caller brought goes with the state that ends the restore: whoever reads the end finds no secret of it. */
+export function forgetIdentity(
+  tx: Ctx['tx'],
+  { tenantId, restoreId }: Pick<RestoreWork, 'tenantId' | 'restoreId'>,
+): PromiseLike<unknown> {
+  return tx`
+    delete from sealed_value where tenant_id = ${tenantId} and kind = 'restore.identity' and owner_id = ${restoreId}`
+}
+
 /**
  * One transaction of the workspace. The job's row is only read, so that the beats of the attempt wait for none; what two attempts
  * write is the same. Throws Superseded.
