@@ -29,6 +29,7 @@ import { purging } from './purging.ts'
 import { querying } from './querying.ts'
 import { restoring } from './restoring.ts'
 import { retaining } from './retaining.ts'
+import { ringing } from './ringing.ts'
 import { scale } from './scale.ts'
 import { searching } from './searching.ts'
 import { sweeping } from './sweeping.ts'
@@ -59,6 +60,7 @@ const parts = {
   encryption,
   deliveries,
   pull: pulling,
+  ringing: onGround(ringing),
   notifying: onGround(notifying),
   people,
 } satisfies Record<string, () => Promise<Line[]>>

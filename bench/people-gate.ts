@@ -98,7 +98,7 @@ async function member(sql: postgres.Sql, tenantId: string, count: number): Promi
   return token
 }
 
-const byGroupsToo = 'e.holder_id = any (array_append(a.group_ids, a.id))'
+const byGroupsToo = 'e.holder_id = any ((array[a.id] || a.group_ids))'
 
 /** The look-up that knows no groups. Throws where the gate asks otherwise by now. */
 function asBefore(statements: Recorded): Recorded {

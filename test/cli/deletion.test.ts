@@ -1,9 +1,8 @@
 /** The end of a workspace from a terminal: plan, deletion, cancellation, openings, holds, certificates. */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
-import { type Furnished, furnished, moveDeadline } from '../kit/leaving-workspace.ts'
+import { type Furnished, furnished, moveDeadline, pursued } from '../kit/leaving-workspace.ts'
 import { person } from '../kit/people.ts'
 import { databaseEnv, type Home, type Ran, temporaryHome } from '../kit/svc.ts'
 import { ways as everyWay, type TwoWays, twoWays, type Way } from '../kit/two-ways.ts'
@@ -213,9 +212,9 @@ describe.each(everyWay)('by %s', (way: Way) => {
     const acme = await furnished(ways)
     await run('tenants', 'delete', acme.slug, '--confirm', acme.displayName, ...proof())
     await moveDeadline(ways.sql, acme.id, -1)
-    await pursuePurge(ways.installation, acme.id)
+    await pursued(ways.installation, acme.id)
     ways.clock.pass(3600)
-    expect(await pursuePurge(ways.installation, acme.id)).toBe('purged')
+    expect(await pursued(ways.installation, acme.id)).toBe('purged')
 
     const shown = await run('tenants', 'purge-certificate', 'show', acme.slug)
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/Ed25519[\s\S]*label/)])

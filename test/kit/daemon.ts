@@ -114,13 +114,8 @@ function configFor(db: TestDatabase, folder: string, overrides: Partial<Config> 
   }
 }
 
-function send(
-  agent: BriefAgent,
-  port: number,
-  method: string,
-  path: string,
-  { token, body, headers = {} }: Sending = {},
-): Promise<Answered> {
+function send(agent: BriefAgent, port: number, method: string, path: string, sending: Sending = {}): Promise<Answered> {
+  const { token, body, headers = {} } = sending
   const payload =
     body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
@@ -152,7 +147,12 @@ function send(
         })
       },
     )
-    sent.on('error', reject)
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // The process stood still for so long that the daemon closed the idle connection just now. A read is sent once more.
+      const isClosed = sent.reusedSocket && error.code === 'ECONNRESET' && method === 'GET'
+      if (isClosed) resolve(send(agent, port, method, path, sending))
+      else reject(error)
+    })
     sent.end(payload)
   })
 }

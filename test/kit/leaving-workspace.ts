@@ -1,9 +1,11 @@
 /** A workspace with rows in every table, and ways to bring its deletion forward. */
 import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import type { Sql } from 'postgres'
+import { type PurgeOutcome, pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
 import { workspaceTables } from '../../src/core/contract/tables.ts'
 import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { seal } from '../../src/core/kernel/sealing/sealing.ts'
+import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import type { TwoWays } from './two-ways.ts'
 
 export interface Furnished {
@@ -279,4 +281,10 @@ export async function fingerprintOf(sql: Sql, id: string, without: readonly stri
     }),
   )
   return hashes.join(' ')
+}
+
+/** Pursues a purge: a try that ran out of its seconds is followed by another, as the job does it. */
+export async function pursued(installation: Installation, id: string): Promise<PurgeOutcome> {
+  const outcome = await pursuePurge(installation, id)
+  return outcome === 'more' ? pursued(installation, id) : outcome
 }

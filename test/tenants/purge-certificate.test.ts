@@ -2,11 +2,10 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
 import { purgeOperations } from '../../src/core/contract/retention/operations.ts'
 import { workspaceTables } from '../../src/core/contract/tables.ts'
 import { mediaFolderOf } from '../../src/core/kernel/config/media-settings.ts'
-import { type Furnished, furnished, overdue, rowsOf } from '../kit/leaving-workspace.ts'
+import { type Furnished, furnished, overdue, pursued, rowsOf } from '../kit/leaving-workspace.ts'
 import { ways as everyWay, type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 let ways: TwoWays
@@ -21,9 +20,9 @@ beforeAll(async () => {
   labels = (await ways.sql<{ id: string }[]>`select id from label where tenant_id = ${gone.id} order by id`).map(
     ({ id }) => id,
   )
-  await pursuePurge(ways.installation, gone.id)
+  await pursued(ways.installation, gone.id)
   ways.clock.pass(3600)
-  expect(await pursuePurge(ways.installation, gone.id)).toBe('purged')
+  expect(await pursued(ways.installation, gone.id)).toBe('purged')
 })
 afterAll(() => ways.close())
 

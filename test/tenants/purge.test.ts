@@ -3,13 +3,20 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { purgeDue, purgeTenant } from '../../src/core/areas/tenants/jobs.ts'
-import { type PurgeOutcome, pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
 import { purgeOperations, retentionOperations } from '../../src/core/contract/retention/operations.ts'
 import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
 import { mediaFolderOf } from '../../src/core/kernel/config/media-settings.ts'
 import { readRemovalOrder } from '../../src/core/kernel/database/removal-order.ts'
-import { fingerprintOf, furnished, moveDeadline, overdue, placesNaming, rowsOf } from '../kit/leaving-workspace.ts'
+import {
+  fingerprintOf,
+  furnished,
+  moveDeadline,
+  overdue,
+  placesNaming,
+  pursued,
+  rowsOf,
+} from '../kit/leaving-workspace.ts'
 import { person } from '../kit/people.ts'
 import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
@@ -22,7 +29,7 @@ afterAll(() => ways.close())
 const hour = 3600
 /** What still names a purged workspace: the archives that it has left at targets go some days later. */
 const remembering = ['departed_archive', 'journal', 'purge_certificate']
-const pursue = (id: string) => pursuePurge(ways.installation, id)
+const pursue = (id: string) => pursued(ways.installation, id)
 
 const hold = (id: string) =>
   ways.call('api', retentionOperations.placeHold, {
@@ -33,13 +40,7 @@ const hold = (id: string) =>
 async function purge(id: string): Promise<void> {
   expect(await pursue(id)).toBe('settling')
   ways.clock.pass(hour)
-  expect(await carriedOn(id)).toBe('purged')
-}
-
-/** A try that ran out of its seconds is followed by another, as the job does it. */
-async function carriedOn(id: string): Promise<PurgeOutcome> {
-  const outcome = await pursue(id)
-  return outcome === 'more' ? carriedOn(id) : outcome
+  expect(await pursue(id)).toBe('purged')
 }
 
 describe('what a purge leaves', () => {
@@ -323,7 +324,7 @@ describe('what stands in its way', () => {
       await tx`select 1 from tenant where id = ${leaving.id} for update`
       expect(await pursue(leaving.id)).toBe('busy')
     })
-    const outcomes = await Promise.all([carriedOn(leaving.id), carriedOn(leaving.id)])
+    const outcomes = await Promise.all([pursue(leaving.id), pursue(leaving.id)])
     expect(outcomes).toContain('purged')
   })
 

@@ -35,7 +35,7 @@ afterAll(async () => {
 const id = (n: number) => `0199c0de-0000-7000-8000-${String(n).padStart(12, '0')}`
 
 test('a ring is heard at once in its own process, and once; then in others', async () => {
-  here.ring(['tenant one two'])
+  here.ring('tenant', ['one', 'two'])
   expect(heard.here).toEqual([['tenant', 'one', 'two']])
   await expect.poll(() => heard.there).toEqual([['tenant', 'one', 'two']])
   await pause(100)
@@ -44,7 +44,7 @@ test('a ring is heard at once in its own process, and once; then in others', asy
 })
 
 test('a thousand rings are few notifications, which name each webhook once', async () => {
-  for (let n = 0; n < 1_000; n += 1) here.ring([`tenant ${id(n % 450)}`])
+  for (let n = 0; n < 1_000; n += 1) here.ring('tenant', [id(n % 450)])
   await expect.poll(() => new Set(heard.there.flatMap(([, ...ids]) => ids)).size).toBe(450)
   expect(heard.here).toHaveLength(1_000)
   expect(heard.there.length).toBeLessThan(10)
@@ -53,20 +53,20 @@ test('a thousand rings are few notifications, which name each webhook once', asy
 
 test('what is closed right after a ring has told others', async () => {
   const brief = openBell(world.installation.address)
-  brief.ring(['tenant last'])
+  brief.ring('tenant', ['last'])
   await brief.close()
   await expect.poll(() => heard.there).toEqual([['tenant', 'last']])
 })
 
 test('a bell whose connection was lost is heard again', async () => {
-  here.ring(['tenant first'])
+  here.ring('tenant', ['first'])
   await expect.poll(() => heard.there.length).toBe(1)
   await world.sql`
     select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'svc bell' and datname = current_database()`
   await expect
     .poll(
       async () => {
-        here.ring(['tenant second'])
+        here.ring('tenant', ['second'])
         await pause(20)
         return heard.there.some(([, webhookId]) => webhookId === 'second')
       },

@@ -9,9 +9,12 @@
 import type { Part } from './statement.ts'
 import type { Tx } from './transaction.ts'
 
-/** Of the account `a`, which the statement reads anyhow: `m.holder_id = any (…)`. */
-export const ownHolders = ({ part }: Pick<Tx, 'part'>): Part => part`array_append(a.group_ids, a.id)`
+/**
+ * Of the account `a`, which the statement reads anyhow: `m.holder_id = any (…)`. PostgreSQL joins an array to an empty one
+ * without a copy, and most accounts are in no group; `array_append` unpacks the array first.
+ */
+export const ownHolders = ({ part }: Pick<Tx, 'part'>): Part => part`(array[a.id] || a.group_ids)`
 
 /** Of an account that the statement does not read: made once where both ids are values. */
 export const holdersOf = ({ part }: Pick<Tx, 'part'>, tenantId: Part, accountId: Part): Part => part`(
-  select array_append(a.group_ids, a.id) from account a where a.tenant_id = ${tenantId} and a.id = ${accountId})::uuid[]`
+  select array[a.id] || a.group_ids from account a where a.tenant_id = ${tenantId} and a.id = ${accountId})::uuid[]`

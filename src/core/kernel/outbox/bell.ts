@@ -35,8 +35,8 @@ export interface DueListener {
 }
 
 export interface Bell {
-  /** What a committed transaction has made due: `<workspace> <webhook> <webhook> …`. Throws nothing. */
-  ring(due: readonly string[]): void
+  /** For the webhooks of a workspace for which a committed transaction has made something due. Throws nothing. */
+  ring(tenantId: string, webhookIds: readonly string[]): void
   hear(listener: DueListener): Listening
   /** Sends what waits. */
   close(): Promise<void>
@@ -59,14 +59,12 @@ class ProcessBell implements Bell {
     this.address = address
   }
 
-  ring(due: readonly string[]): void {
-    for (const payload of due) {
-      const { tenantId, webhookIds } = read(payload)
-      this.tell(tenantId, webhookIds)
-      const known = this.waiting.get(tenantId) ?? new Set()
-      for (const id of webhookIds) known.add(id)
-      this.waiting.set(tenantId, known)
-    }
+  ring(tenantId: string, webhookIds: readonly string[]): void {
+    if (webhookIds.length === 0) return
+    this.tell(tenantId, webhookIds)
+    const known = this.waiting.get(tenantId) ?? new Set()
+    for (const id of webhookIds) known.add(id)
+    this.waiting.set(tenantId, known)
     clearTimeout(this.idle)
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined

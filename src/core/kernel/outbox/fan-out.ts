@@ -16,16 +16,15 @@
 import type { Part } from '../database/statement.ts'
 import type { Tx } from '../database/transaction.ts'
 import { originNow } from '../tracing/tracing.ts'
-import { perNotification } from './bell.ts'
 import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
 import type { EventRow } from './event-row.ts'
 import { insertNotices, type Notice } from './notice.ts'
 import { insertSearchPending, type SearchPending } from './search-pending.ts'
 import { insertEntries, type TrailEntry } from './trail-entry.ts'
 
-/** What became due, as the bell rings for it: `<workspace> <webhook> <webhook> …`. */
+/** A webhook for which something became due: the bell rings for it. */
 export interface Due {
-  readonly due: string
+  readonly webhook_id: string
 }
 
 /** What the statement of the events writes beside them: entries in the trail, what is to be indexed, and what is to be told. */
@@ -54,11 +53,8 @@ export function writeEvents(
       select e.tenant_id, new_id(), w.id, e.id, e.type, 'EVENT', now() + make_interval(secs => ${waitSeconds}::float8)
       from written e join webhook w on w.tenant_id = e.tenant_id and w.state = 'ACTIVE' and w.event_types ? e.type
       ${rows.some(({ container_id }) => container_id !== null) ? whereSeen(tx) : tx.part``}
-      returning tenant_id, webhook_id),
-    told as (
-      select tenant_id, webhook_id, (row_number() over () - 1) / ${perNotification}::int as nth
-      from (select distinct tenant_id, webhook_id from fanned) d)
-    select concat_ws(' ', tenant_id, string_agg(webhook_id::text, ' ')) as due from told group by tenant_id, nth order by nth`
+      returning webhook_id)
+    select ${rows.length === 1 ? tx.part`` : tx.part`distinct`} webhook_id from fanned`
 }
 
 /** Keeps the webhooks `w` that see the event `e`. Not asked for events without a container, which all of them see. */

@@ -20,8 +20,8 @@ import { insertEntries, type TrailEntry } from './trail-entry.ts'
 
 /** What is known of webhooks. */
 export interface Listeners {
-  /** What the transaction makes due; each is settled when it has ended. */
-  readonly due: Promise<readonly Due[]>[]
+  /** What the transaction makes due in a workspace; each is settled when it has ended. */
+  readonly due: { readonly tenantId: string; readonly webhooks: Promise<readonly Due[]> }[]
   /** A workspace that has no webhook, and gets none before the commit. */
   noneIn?: string | undefined
 }
@@ -68,7 +68,7 @@ export class Outgoing {
         }
         if (rows.length === 0) void tx`${insertEntries(tx, beside.entries)}`
         else if (listeners.noneIn === tenantId) void writeUnheard(tx, rows, beside)
-        else listeners.due.push(writeEvents(tx, rows, beside, waitSeconds))
+        else listeners.due.push({ tenantId, webhooks: writeEvents(tx, rows, beside, waitSeconds) })
       }
     }
     this.kept.length = 0

@@ -259,7 +259,8 @@ class TransactionContext implements Ctx {
   }
 
   ring(webhookId: string): void {
-    this.parts.listeners.due.push(Promise.resolve([{ due: `${this.workspaceNow()} ${webhookId}` }]))
+    const webhooks = Promise.resolve([{ webhook_id: webhookId }])
+    this.parts.listeners.due.push({ tenantId: this.workspaceNow(), webhooks })
   }
 
   makesWorkspace(tenantId: string): void {

@@ -23,7 +23,6 @@ import { ownEndpoints } from '../egress/guard.ts'
 import { type Ledger, openLedger } from '../ledger/ledger.ts'
 import { WriteAhead } from '../ledger/write-ahead.ts'
 import { type Bell, openBell } from '../outbox/bell.ts'
-import type { Due } from '../outbox/fan-out.ts'
 import { type Listeners, Outgoing } from '../outbox/outgoing.ts'
 import { openQueue, type Queue } from '../queue/queue.ts'
 import type { Keyring } from '../sealing/keyring.ts'
@@ -281,9 +280,11 @@ type Kept = Pick<ContextParts, 'obligations' | 'outgoing' | 'listeners' | 'queue
 const neverAsked: AskForCopy = () => Promise.reject(new Error('a read has no obligations'))
 
 /** The transaction has committed, so each of them is settled; a statement that failed in a savepoint made nothing due. */
-async function ringFor(bell: Bell, due: readonly Promise<readonly Due[]>[]): Promise<void> {
-  for (const made of await Promise.allSettled(due))
-    if (made.status === 'fulfilled') apart(() => bell.ring(made.value.map((row) => row.due)))
+async function ringFor(bell: Bell, due: Listeners['due']): Promise<void> {
+  for (const { tenantId, webhooks } of due) {
+    const ids = (await webhooks.catch(() => [])).map(({ webhook_id }) => webhook_id)
+    apart(() => bell.ring(tenantId, ids))
+  }
 }
 
 /** Notes that there is no webhook, before the work gets an answer. `admitted` lets none appear. */
