@@ -7,8 +7,10 @@ import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { request } from 'undici'
+import { perform } from '../src/core/app/perform.ts'
 import { startDispatcher } from '../src/core/areas/webhooks/dispatch/dispatcher.ts'
 import { addSecret } from '../src/core/areas/webhooks/secret.ts'
+import { itemOperations } from '../src/core/contract/items/operations.ts'
 import { postgresOptions } from '../src/core/kernel/database/address.ts'
 import { listen } from '../src/core/kernel/database/notifications.ts'
 import { openEgress } from '../src/core/kernel/egress/client.ts'
@@ -87,10 +89,8 @@ async function receipts(ground: Ground, client: Client, workspace: Workspace, re
   const dispatcher = startDispatcher(installation, egress, {
     onFailure: (what, error) => process.stderr.write(`${what}: ${error}\n`),
   })
-  const here = () =>
-    installation.transaction(recoveryActor(), { tenantId }, (ctx) =>
-      ctx.emit({ name: 'work.item.created', subject: `/items/${randomUUIDv7()}`, data: { title: 'Told' } } as never),
-    )
+  const owner = { ...ground.actor, tenantId, accountId: workspace.accountId, isOperator: false }
+  const here = () => perform(installation, itemOperations.createItem, owner, { body: creation(workspace).body })
   const elsewhere = () => client.send(creation(workspace))
   try {
     const took = async (change: () => Promise<unknown>) => median(await waits(change, `${receiver}/${tenantId}`))
