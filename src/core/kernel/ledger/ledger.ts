@@ -21,7 +21,7 @@
  * obligation ledger; docs/decisions/0041.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { fstatSync, readSync, statSync } from 'node:fs'
+import { fstatSync, readSync, statSync, writeSync } from 'node:fs'
 import { constants, type FileHandle, open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
@@ -148,7 +148,10 @@ export function openLedger(file: string, keyring: Keyring, installationId: () =>
   }
 }
 
-/** The end of the file is in memory and read at once; only what waits for the disk goes to a thread. */
+/**
+ * The end of the file is in memory: it is read and lengthened at once, for a thread's answer would wait behind those of the
+ * database. Only what waits for the disk goes to a thread.
+ */
 async function appendTo(
   handle: FileHandle,
   keyring: Keyring,
@@ -171,7 +174,7 @@ async function appendTo(
   }
   if (end < size) await handle.truncate(end) // the incomplete line of a power cut
   try {
-    await writeWhole(handle, Buffer.from(text, 'utf8'), end)
+    writeWhole(handle.fd, Buffer.from(text, 'utf8'), end)
     if (isDurable) await handle.sync()
   } catch (error) {
     await handle.truncate(end).catch(() => {})
@@ -206,9 +209,8 @@ function endOf(fd: number, size: number): { readonly end: number; readonly last:
 }
 
 /** A disk that fills up takes the first part of a write, and reports an error only at the next write. */
-async function writeWhole(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let at = 0; at < bytes.length; )
-    at += (await handle.write(bytes, at, bytes.length - at, position + at)).bytesWritten
+function writeWhole(fd: number, bytes: Buffer, position: number): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, position + at)
 }
 
 function lineOf(keyring: Keyring, seq: number, act: Obligation | Note, before: string) {
