@@ -69,14 +69,15 @@ test('two daemons at once never let more pass than the limit', async () => {
 test('a large limit is leased in batches and still never exceeded', async () => {
   const limit = 3000
   const caller = await limited(limit)
-  await me(daemon, caller)
-  // All but the last few of the minute are spent already; from then on, passing time earns.
+  // From the first payment on, passing time earns.
   const started = performance.now()
+  await me(daemon, caller)
+  // All but the last few of the minute are spent already.
   await rest(caller, -59)
   const answers = await Promise.all(Array.from({ length: 400 }, (_, n) => me(n % 2 ? daemon : twin, caller)))
   const seconds = (performance.now() - started) / 1000
   expect(passed(answers)).toBeGreaterThan(0)
-  // What was left, and what the passing time has earned meanwhile.
+  // What was left, what the passing time has earned meanwhile, and one that the daemon lets in before it is paid for.
   expect(passed(answers)).toBeLessThanOrEqual(limit / 60 + (limit / 60) * seconds + 1)
 })
 
