@@ -51,6 +51,17 @@ test('a thousand rings are few notifications, which name each webhook once', asy
   expect(Math.max(...heard.there.map(({ length }) => length - 1))).toBe(perNotification)
 })
 
+test('under many commits notifications are ten milliseconds apart', async () => {
+  const began = performance.now()
+  let rung = 0
+  for (; performance.now() - began < 300; rung += 1) {
+    here.ring('tenant', [id(rung)])
+    await pause(1)
+  }
+  await expect.poll(() => new Set(heard.there.flatMap(([, ...ids]) => ids)).size).toBe(rung)
+  expect(heard.there.length).toBeLessThanOrEqual((performance.now() - began) / 10 + 1)
+})
+
 test('what is closed right after a ring has told others', async () => {
   const brief = openBell(world.installation.address)
   brief.ring('tenant', ['last'])

@@ -20,8 +20,10 @@ export const dueChannel = 'svc_deliveries'
 /** How many webhooks one notification names; it can carry 8,000 bytes at most. Further webhooks follow in the next one. */
 export const perNotification = 200
 
-/** From a ring to the notification that tells others of it, and from one to the next at least. */
+/** From a ring to the notification that tells others of it, at least. */
 const mergeMs = 3
+/** From one notification to the next at least: each is a transaction, and wakes every process that listens. */
+const betweenMs = 10
 /** How long nothing is sent after the connection failed. */
 const pauseMs = 500
 /** How long the connection is kept after the last ring. */
@@ -53,6 +55,7 @@ class ProcessBell implements Bell {
   /** The server's process of that connection: what it notifies was heard here already. */
   private ownProcess: number | undefined
   private sending: Promise<void> | undefined
+  private lastSent = Number.NEGATIVE_INFINITY
   private idle: NodeJS.Timeout | undefined
 
   constructor(address: DatabaseAddress) {
@@ -109,7 +112,8 @@ class ProcessBell implements Bell {
   private async sendAll(): Promise<void> {
     while (this.waiting.size > 0) {
       // The dispatcher of this process begins first: the server has the notification to do behind its claim.
-      await pause(mergeMs)
+      await pause(Math.max(mergeMs, this.lastSent + betweenMs - performance.now()))
+      this.lastSent = performance.now()
       const payloads = payloadsOf(this.waiting)
       this.waiting = new Map()
       try {
