@@ -5,6 +5,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { request } from 'undici'
 import { perform } from '../src/core/app/perform.ts'
@@ -120,5 +121,3 @@ async function waits(change: () => Promise<unknown>, url: string): Promise<numbe
     .map((at, n) => at - ended[n]!)
     .slice(20)
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

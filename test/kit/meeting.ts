@@ -2,6 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type postgres from 'postgres'
 
+/** Too few waited: a call that should have gave its lock up, or was refused at the door. */
+class NobodyWaited extends Error {}
+
 /** A transaction gives a lock up after two seconds (kernel/database/pool.ts). */
 const longestWaitSeconds = 1
 
@@ -34,7 +37,7 @@ export async function meeting<T>(
     while (!(await haveMet(sql, count))) {
       if (hasEnded) {
         await working
-        throw new Error(`the work ended before ${count} of its transactions waited at once`)
+        throw new NobodyWaited(`the work ended before ${count} of its transactions waited at once`)
       }
       await pause(5)
     }
@@ -45,8 +48,6 @@ export async function meeting<T>(
   return working
 }
 
-/** Nobody waited: the call that should have gave its lock up, or was refused at the door. */
-class NobodyWaited extends Error {}
 const longestLookMs = 10_000
 
 /** Waits until so many statements wait for a lock: whoever calls next waits behind them. Throws NobodyWaited. */
