@@ -1,8 +1,8 @@
 /** Long reads on a standby: what was committed before is seen, and where it does not serve the primary does. Decision 0325. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checkStandby } from '../../src/cli/doctor/standby.ts'
-import type { Tx } from '../../src/core/kernel/database/pool.ts'
-import { openSnapshots, type Snapshots } from '../../src/core/kernel/database/snapshots.ts'
+import { openPool, type Tx } from '../../src/core/kernel/database/pool.ts'
+import { openSnapshots, readPosition, type Snapshots } from '../../src/core/kernel/database/snapshots.ts'
 import { newId } from '../../src/core/kernel/values/id.ts'
 import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
 
@@ -87,6 +87,23 @@ test('a read that the standby breaks off begins again on the primary', async () 
   })
   expect(found).toEqual({ onStandby: false, hubs: 1 })
   expect(places).toEqual([true, false])
+})
+
+test('a read aside is served there alone, and by nobody where the standby lacks what was committed before', async () => {
+  const pool = openPool(primary.address('svc_daemon'), { size: 1, applicationName: 'position' })
+  const position = () => pool.transaction('', readPosition, { readOnly: true })
+  await makeHub()
+  const aside = async () => snapshots.readAside(tenantId, await position(), look)
+  await expect.poll(aside, patience).toEqual({ onStandby: true, hubs: 1 })
+  await standby.superuser`select pg_wal_replay_pause()`
+  await makeHub()
+  expect(await aside()).toBeUndefined()
+  await standby.superuser`select pg_wal_replay_resume()`
+  await expect.poll(aside, patience).toEqual({ onStandby: true, hubs: 2 })
+
+  const alone = openSnapshots(primary.address('svc_daemon'), undefined)
+  expect(await alone.readAside(tenantId, await position(), look)).toBeUndefined()
+  await Promise.all([alone.close(), pool.close()])
 })
 
 test('what the reader throws itself is thrown, and nothing is read twice', async () => {

@@ -22,12 +22,12 @@ import { getPurgeCertificate, listPurgeCertificates } from './purge/purge-certif
 import { lookIntoBucket, verifyPurgeCertificate } from './purge/purge-verification.ts'
 import { changeTenantQuotas } from './quotas.ts'
 import { hashForSetUp, setUpInstallation } from './set-up.ts'
-import { getTenantStatistics } from './statistics.ts'
+import { countAside, getTenantStatistics } from './statistics.ts'
 import { resumeTenant, suspendTenant } from './suspension.ts'
 
 export const tenantsHandlers = {
   getOverview,
-  getTenantStatistics,
+  getTenantStatistics: withWork(countAside, getTenantStatistics),
   getWorkspace,
   listTenants,
   provisionTenant: asking(readLocalisation, provisionTenant),

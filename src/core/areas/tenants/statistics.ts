@@ -1,17 +1,24 @@
 /**
  * Counts the rows of a workspace. The installation's role has no right to read content, so the
- * transaction takes the workspace's role for two statements, which answer only numbers.
+ * transaction takes the workspace's role for statements that answer only numbers.
+ *
+ *    the standby has replayed what was committed ──▶ count there
+ *                                          └─ has not, is none ─▶ count on the primary
  *
  * tables.ts lists what is counted. Each statement reads each table once (about one second for a
- * million rows), within the time limit of every statement. Spec: ours; decision 0104.
+ * million rows), within a time limit. Spec: ours; decisions 0104, 0325.
  */
 
 import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { statisticsOperations as ops, TenantStatistics } from '../../contract/statistics/operations.ts'
 import { workspaceTables } from '../../contract/tables.ts'
+import { readPosition } from '../../kernel/database/snapshots.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import type { Installation, RunAsRule } from '../../kernel/transaction/installation.ts'
+import { together } from '../../kernel/transaction/together.ts'
+import type { Actor } from '../../kernel/values/actor.ts'
 
 /** Whole days of UTC, including today. */
 const days = 30
@@ -28,20 +35,36 @@ const counted: readonly Counted[] = Object.entries(workspaceTables).flatMap(([ta
   typeof entity === 'string' ? [{ table, entity, since }] : [],
 )
 
+export interface Counts {
+  readonly counted_at: string
+  readonly sizes: ReadonlyMap<string, SizeRow>
+  readonly growth: ReadonlyMap<string, number[]>
+}
+
+type Asked = Received<typeof ops.getTenantStatistics>
+
+/** Counts on the standby, where one serves what was committed before. Refuses not_found. */
+export async function countAside(
+  installation: Installation,
+  _actor: Actor,
+  { tenantId }: Asked,
+  run: RunAsRule,
+): Promise<Counts | undefined> {
+  const [, position] = await run(({ tx }) => together(existing(tx, tenantId), readPosition(tx)))
+  return installation.readAside(tenantId, position, (tx) => count(tx, tenantId))
+}
+
 /** Refuses not_found. */
 export async function getTenantStatistics(
   ctx: Ctx,
-  { tenantId }: Received<typeof ops.getTenantStatistics>,
+  { tenantId }: Asked,
+  aside: Counts | undefined,
 ): Promise<TenantStatistics> {
-  const [tenant] = await ctx.tx<{ counted_at: string }[]>`select now() as counted_at from tenant where id = ${tenantId}`
-  if (!tenant) refuse('not_found')
-  const [sizes, growth] = await ctx.inWorkspace(tenantId, () =>
-    Promise.all([readSizes(ctx.tx, tenantId), readGrowth(ctx.tx, tenantId)]),
-  )
-
+  await existing(ctx.tx, tenantId)
+  const { counted_at, sizes, growth } = aside ?? (await ctx.inWorkspace(tenantId, () => count(ctx.tx, tenantId)))
   return {
     tenant_id: tenantId,
-    counted_at: tenant.counted_at,
+    counted_at,
     days,
     entities: counted.map(({ table, entity, since }) => ({
       entity,
@@ -50,6 +73,17 @@ export async function getTenantStatistics(
       new_per_day: since === undefined ? null : (growth.get(table) ?? none()),
     })),
   }
+}
+
+async function existing(tx: Tx, tenantId: string): Promise<void> {
+  const found = await tx`select 1 from tenant where id = ${tenantId}`
+  if (found.length === 0) refuse('not_found')
+}
+
+async function count(tx: Tx, tenantId: string): Promise<Counts> {
+  const moment = tx<{ counted_at: string }[]>`select now() as counted_at`
+  const [[now], sizes, growth] = await together(moment, readSizes(tx, tenantId), readGrowth(tx, tenantId))
+  return { counted_at: now?.counted_at ?? '', sizes, growth }
 }
 
 const none = () => Array.from({ length: days }, () => 0)

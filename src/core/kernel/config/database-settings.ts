@@ -35,7 +35,7 @@ export const databaseVariables = {
     .string()
     .optional()
     .describe(
-      "A standby of the same server, with the daemon's login. Exports read there once it has replayed what was written before they were asked for. Absent: they read from SVC_DATABASE_URL (docs/deploying.md)",
+      "A standby of the same server, with the daemon's login. Exports and statistics read there once it has replayed what was written before they were asked for. Absent: they read from SVC_DATABASE_URL (docs/deploying.md)",
     ),
 }
 

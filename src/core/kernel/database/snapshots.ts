@@ -13,12 +13,23 @@ import { openPool, type Pool, type Tx } from './pool.ts'
 import { asTenant } from './roles.ts'
 import { codeOf, DatabaseUnavailable } from './unavailable.ts'
 
+/** How far the primary has written, and which database it is. */
+export interface Position {
+  readonly which: string
+  readonly written: string
+}
+
 export interface Snapshots {
   /**
    * Reads one workspace as it is at one moment, for as long as that takes: REPEATABLE READ through row-level security.
    * `work` runs again from its start where the standby breaks off.
    */
   read<T>(tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * Reads on the standby alone, in the time that a request has, what was committed before the position. Undefined where it
+   * does not serve, and where there is none: the caller reads on the primary.
+   */
+  readAside<T>(tenantId: string, position: Position, work: (tx: Tx) => Promise<T>): Promise<T | undefined>
   close(): Promise<void>
 }
 
@@ -38,6 +49,10 @@ const options = {
 }
 /** A standby that does not answer costs an export no more than this. */
 const standbyOptions = { ...options, acquireMs: 5_000 }
+/** A request waits for its answer: exports do not hold it up, and it takes no longer than a change. */
+const asideOptions = { size: 2, applicationName: 'svc aside', acquireMs: 2_000, statementMs: 15_000 }
+/** How long a request waits for the standby to catch up. */
+const asideMs = 1_000
 
 const lookMs = 100
 
@@ -52,26 +67,56 @@ export function openSnapshots(
 ): Snapshots {
   let onPrimary: Pool | undefined
   let onStandby: Pool | undefined
-  const read = <T>(pool: Pool, tenantId: string, work: (tx: Tx) => Promise<T>) =>
-    pool.transaction(asTenant(tenantId), work, { readOnly: true, isolation: 'repeatable read' })
+  let aside: Pool | undefined
   return {
     async read(tenantId, work) {
       onPrimary ??= openPool(primary, options)
-      if (!standby) return read(onPrimary, tenantId, work)
-      onStandby ??= openPool(standby, standbyOptions)
-      const begun = once(work)
-      try {
-        if (await hasCaughtUp(onPrimary, onStandby, patienceMs)) return await read(onStandby, tenantId, begun.work)
-      } catch (error) {
-        if (!(error instanceof BrokenOff) && !(error instanceof DatabaseUnavailable)) throw error
+      const asked = onPrimary
+      if (standby) {
+        onStandby ??= openPool(standby, standbyOptions)
+        const position = () => asked.transaction('', readPosition, reading)
+        const found = await readThere(onStandby, tenantId, { position, patienceMs }, work)
+        if (found) return found.value
       }
-      await begun.over()
-      return read(onPrimary, tenantId, work)
+      return readOn(onPrimary, tenantId, work)
+    },
+    async readAside(tenantId, position, work) {
+      if (!standby) return undefined
+      aside ??= openPool(standby, asideOptions)
+      const asked = { position: async () => position, patienceMs: asideMs }
+      return (await readThere(aside, tenantId, asked, work))?.value
     },
     async close() {
-      await Promise.all([onPrimary?.close(0), onStandby?.close(0)])
+      await Promise.all([onPrimary?.close(0), onStandby?.close(0), aside?.close(0)])
     },
   }
+}
+
+const readOn = <T>(pool: Pool, tenantId: string, work: (tx: Tx) => Promise<T>) =>
+  pool.transaction(asTenant(tenantId), work, { readOnly: true, isolation: 'repeatable read' })
+
+interface Asked {
+  /** Asks the primary. */
+  readonly position: () => Promise<Position>
+  readonly patienceMs: number
+}
+
+/** Reads on the standby; undefined where it does not serve or breaks off. */
+async function readThere<T>(
+  pool: Pool,
+  tenantId: string,
+  { position, patienceMs }: Asked,
+  work: (tx: Tx) => Promise<T>,
+): Promise<{ readonly value: T } | undefined> {
+  const begun = once(work)
+  try {
+    if (await hasCaughtUp(pool, await position(), patienceMs))
+      return { value: await readOn(pool, tenantId, begun.work) }
+  } catch (error) {
+    if (!(error instanceof BrokenOff) && !(error instanceof DatabaseUnavailable)) throw error
+  }
+  await begun.over()
+  return undefined
 }
 
 /** The standby has ended the read, because the primary cleaned up what it was reading. */
@@ -97,11 +142,6 @@ function once<T>(work: (tx: Tx) => Promise<T>) {
   }
 }
 
-interface Position {
-  readonly which: string
-  readonly written: string
-}
-
 interface Standing {
   readonly which: string
   readonly is_standby: boolean
@@ -114,10 +154,15 @@ const standingText = `
   select ${whichDatabase} as which, pg_is_in_recovery() as is_standby,
          coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as has_replayed`
 
-/** Waits for at most `patienceMs`. Throws DatabaseUnavailable where one of the two does not answer. */
-async function hasCaughtUp(primary: Pool, standby: Pool, patienceMs: number): Promise<boolean> {
-  const [position] = await primary.transaction('', (tx) => tx.text<Position[]>(positionText), reading)
-  if (!position) return false
+/** Asks the primary, beside whatever else the transaction reads. */
+export async function readPosition(tx: Tx): Promise<Position> {
+  const [position] = await tx.text<Position[]>(positionText)
+  if (!position) throw new Error('a select without a table answers one row')
+  return position
+}
+
+/** Waits for at most `patienceMs`. Throws DatabaseUnavailable where the standby does not answer. */
+async function hasCaughtUp(standby: Pool, position: Position, patienceMs: number): Promise<boolean> {
   const giveUpAt = performance.now() + patienceMs
   for (;;) {
     const looked = standby.transaction('', (tx) => tx.text<Standing[]>(standingText, [position.written]), reading)
