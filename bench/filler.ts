@@ -65,7 +65,8 @@ export async function lengthenOutbox(
 ): Promise<void> {
   await asSuperuser(superuser, async (sql) => {
     // Unlogged: the log would be three times as large as the rows. A page is read in the same way.
-    await sql`alter table outbox_event set unlogged`
+    // All that exists now lies in the partition that the new rows go to.
+    await sql`alter table partitions.outbox_event_before set unlogged`
     for (let made = 0; made < count; made += rowsAtOnce)
       await sql`
         with taken as (${numbersOf(sql, tenantId, Math.min(rowsAtOnce, count - made))})

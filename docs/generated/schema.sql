@@ -27,25 +27,41 @@ GRANT EXECUTE ON FUNCTION current_tenant() TO PUBLIC, svc_installation, svc_tena
 
 CREATE OR REPLACE FUNCTION public.drop_attempts(below uuid)
  RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog'
+BEGIN ATOMIC
+ SELECT (count(*))::integer AS count
+    FROM months_over('delivery_attempt'::text, drop_attempts.below) m(place, first_id, end_id)
+   WHERE drop_month('delivery_attempt'::text, m.place);
+END;
+GRANT EXECUTE ON FUNCTION drop_attempts(uuid) TO svc_installation;
+
+CREATE OR REPLACE FUNCTION public.drop_month(target text, month text)
+ RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog'
  SET lock_timeout TO '200ms'
 AS $function$
 declare
-  over text[] := array(
-    select c.oid::regclass::text from pg_inherits i join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'public.delivery_attempt'::regclass
-      and substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''([0-9a-f-]{36})''\)')::uuid
-        <= least(below, public.first_id_at(now() - interval '1 day')));
-  place text;
+  is_waiting boolean := false;
 begin
-  foreach place in array over loop
-    execute format('drop table %s', place);
-  end loop;
-  return cardinality(over);
+  if month not in (select place from public.months_over(target, 'ffffffff-ffff-ffff-ffff-ffffffffffff')) then
+    raise exception '% is no month of % that is over', month, target;
+  end if;
+  execute format('lock table only public.%I in access exclusive mode', target);
+  if target = 'delivery' then
+    -- Its owner sees no row of it otherwise. Whoever comes meanwhile waits for this transaction.
+    execute format('alter table partitions.%I no force row level security', month);
+    execute format('select exists (select from partitions.%I where finished_at is null)', month) into is_waiting;
+    if is_waiting then execute format('alter table partitions.%I force row level security', month); end if;
+  end if;
+  if not is_waiting then execute format('drop table partitions.%I', month); end if;
+  return not is_waiting;
+exception when lock_not_available then return false;
 end $function$;
-GRANT EXECUTE ON FUNCTION drop_attempts(uuid) TO svc_installation;
+GRANT EXECUTE ON FUNCTION drop_month(text,text) TO svc_installation;
 
 CREATE OR REPLACE FUNCTION public.first_id_at(moment timestamp with time zone)
  RETURNS uuid
@@ -68,29 +84,75 @@ GRANT EXECUTE ON FUNCTION keep_within(text,bigint,bigint,bigint) TO PUBLIC;
 
 CREATE OR REPLACE FUNCTION public.make_attempt_partitions()
  RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog'
+BEGIN ATOMIC
+ SELECT make_months() AS make_months;
+END;
+GRANT EXECUTE ON FUNCTION make_attempt_partitions() TO svc_installation;
+
+CREATE OR REPLACE FUNCTION public.make_months()
+ RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog'
- SET lock_timeout TO '1s'
+ SET lock_timeout TO '300ms'
 AS $function$
 declare
+  target text;
   month timestamp;
   name text;
 begin
-  for ahead in 0..2 loop
-    month := date_trunc('month', now() at time zone 'UTC') + make_interval(months => ahead);
-    name := 'delivery_attempt_' || to_char(month, 'YYYY_MM');
+  for target, month in
+    select t, date_trunc('month', now() at time zone 'UTC') + make_interval(months => ahead)
+    from public.monthly_tables() t, generate_series(0, 2) ahead
+  loop
+    name := target || '_' || to_char(month, 'YYYY_MM');
     continue when to_regclass('partitions.' || name) is not null;
     begin
-      execute format('create table partitions.%I (like public.delivery_attempt including all)', name);
+      execute format('create table partitions.%I (like public.%I including all)', name, target);
       execute format('alter table partitions.%I enable row level security, force row level security', name);
-      execute format('alter table public.delivery_attempt attach partition partitions.%I for values from (%L) to (%L)', name,
+      -- A row of a delivery is changed in place: none of the columns of an attempt is indexed.
+      if target = 'delivery' then execute format('alter table partitions.%I set (fillfactor = 80)', name); end if;
+      execute format('alter table public.%I attach partition partitions.%I for values from (%L) to (%L)', target, name,
         public.first_id_at(month at time zone 'UTC'), public.first_id_at((month + interval '1 month') at time zone 'UTC'));
-    exception when invalid_object_definition or check_violation then null; -- another partition has its rows
+    exception
+      when invalid_object_definition or check_violation then null; -- another partition has its rows
+      when lock_not_available then null; -- it is made the next time: there is a month ahead
     end;
   end loop;
 end $function$;
-GRANT EXECUTE ON FUNCTION make_attempt_partitions() TO svc_installation;
+GRANT EXECUTE ON FUNCTION make_months() TO svc_installation;
+
+CREATE OR REPLACE FUNCTION public.monthly_tables()
+ RETURNS SETOF text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+ SELECT unnest(ARRAY['delivery'::text, 'delivery_attempt'::text, 'outbox_event'::text]) AS unnest;
+END;
+GRANT EXECUTE ON FUNCTION monthly_tables() TO svc_installation;
+
+CREATE OR REPLACE FUNCTION public.months_over(target text, below uuid)
+ RETURNS TABLE(place text, first_id uuid, end_id uuid)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog'
+BEGIN ATOMIC
+ SELECT m.place,
+     COALESCE(m.first_id, '00000000-0000-0000-0000-000000000000'::uuid) AS "coalesce",
+     m.end_id
+    FROM ( SELECT (c.relname)::text AS place,
+             ("substring"(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''([0-9a-f-]{36})''\)'::text))::uuid AS first_id,
+             ("substring"(pg_get_expr(c.relpartbound, c.oid), 'TO \(''([0-9a-f-]{36})''\)'::text))::uuid AS end_id
+            FROM (pg_inherits i
+              JOIN pg_class c ON ((c.oid = i.inhrelid)))
+           WHERE ((i.inhparent = (to_regclass(('public.'::text || months_over.target)))::oid) AND (months_over.target IN ( SELECT monthly_tables() AS monthly_tables)))) m
+   WHERE (m.end_id <= LEAST(months_over.below, first_id_at((now() - '1 day'::interval))))
+   ORDER BY m.end_id;
+END;
+GRANT EXECUTE ON FUNCTION months_over(text,uuid) TO svc_installation;
 
 CREATE OR REPLACE FUNCTION public.new_id()
  RETURNS uuid
@@ -940,9 +1002,9 @@ CREATE TABLE delivery (
   CONSTRAINT delivery_open CHECK ((finished_at IS NULL) = (status = ANY (ARRAY['PENDING'::text, 'FAILED'::text]))),
   CONSTRAINT delivery_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'DEAD_LETTER'::text])),
   CONSTRAINT delivery_under_way CHECK ((started_at IS NULL) = (leased_until IS NULL) AND (started_at IS NULL OR finished_at IS NULL))
-) WITH (fillfactor=80);
-CREATE INDEX delivery_by_webhook ON delivery USING btree (tenant_id, webhook_id, id) WHERE webhook_id IS NOT NULL;
-CREATE INDEX delivery_due ON delivery USING btree (tenant_id, webhook_id, due_at) WHERE finished_at IS NULL;
+) PARTITION BY RANGE (id);
+CREATE INDEX delivery_by_webhook ON ONLY delivery USING btree (tenant_id, webhook_id, id) WHERE webhook_id IS NOT NULL;
+CREATE INDEX delivery_due ON ONLY delivery USING btree (tenant_id, webhook_id, due_at) WHERE finished_at IS NULL;
 ALTER TABLE delivery ENABLE ROW LEVEL SECURITY;
 ALTER TABLE delivery FORCE ROW LEVEL SECURITY;
 CREATE POLICY installation ON delivery TO svc_installation USING (true) WITH CHECK (true);
@@ -1734,8 +1796,8 @@ CREATE TABLE outbox_event (
   origin text,
   CONSTRAINT outbox_event_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT outbox_event_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
-);
-CREATE INDEX outbox_event_answered ON outbox_event USING btree (tenant_id, type, tx, seq) WHERE NOT is_restored;
+) PARTITION BY RANGE (id);
+CREATE INDEX outbox_event_answered ON ONLY outbox_event USING btree (tenant_id, type, tx, seq) WHERE NOT is_restored;
 ALTER TABLE outbox_event ENABLE ROW LEVEL SECURITY;
 ALTER TABLE outbox_event FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON outbox_event TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
@@ -1747,6 +1809,7 @@ CREATE TABLE outbox_watermark (
   tx xid8 NOT NULL,
   moved_at timestamp with time zone DEFAULT now() NOT NULL,
   seq bigint DEFAULT '9223372036854775807'::bigint NOT NULL,
+  passed_id uuid,
   CONSTRAINT outbox_watermark_pkey PRIMARY KEY (tenant_id),
   CONSTRAINT outbox_watermark_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );

@@ -2,8 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { ISql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { recorded } from '../../bench/recording.ts'
-import { perform, performForAnswer } from '../../src/core/app/perform.ts'
+import { perform } from '../../src/core/app/perform.ts'
 import { catalog } from '../../src/core/contract/event-catalog.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { asTenant } from '../../src/core/kernel/database/roles.ts'
@@ -21,6 +20,7 @@ import {
   writeLabels,
 } from '../kit/events.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { visitedByPull } from '../kit/pulled-plan.ts'
 
 let own: TestInstallation
 beforeAll(async () => {
@@ -317,39 +317,6 @@ describe('the text', () => {
 })
 
 describe('the cost', () => {
-  /** What the page's statement visits, as PostgreSQL counts it. */
-  async function visited(id: string, since: string, role: 'ADMIN' | 'OWNER') {
-    const [statement] = (
-      await recorded(own.installation, (installation) =>
-        performForAnswer(
-          installation,
-          operations.pullEvents,
-          { ...adminOf(id), role },
-          { eventType: pulledType, since, limit: 10 },
-        ),
-      )
-    ).filter(({ text }) => text.includes('outbox_event'))
-    const { text, values } = statement!
-    const [row] = await own.installation.pool.transaction(
-      asTenant(id),
-      (tx) =>
-        tx.text<{ 'QUERY PLAN': [{ Plan: Plan }] }[]>(`explain (analyze, format json, timing off) ${text}`, values),
-      { readOnly: true },
-    )
-    const scan = scanOf(row!['QUERY PLAN'][0].Plan)
-    return { index: scan?.['Index Name'], rows: scan?.['Actual Rows'], filtered: scan?.['Rows Removed by Filter'] ?? 0 }
-  }
-
-  interface Plan {
-    readonly 'Relation Name'?: string
-    readonly 'Index Name'?: string
-    readonly 'Actual Rows': number
-    readonly 'Rows Removed by Filter'?: number
-    readonly Plans?: readonly Plan[]
-  }
-  const scanOf = (plan: Plan): Plan | undefined =>
-    plan['Relation Name'] === 'outbox_event' ? plan : plan.Plans?.map(scanOf).find((found) => found !== undefined)
-
   test('of a page is the page, however much lies before and behind it, and was restored', async () => {
     const { id, since } = await quiet()
     const fill = (name: string, isRestored = false) => own.oracle`
@@ -364,9 +331,11 @@ describe('the cost', () => {
     await own.oracle`vacuum analyze outbox_event`
     for (const place of [since, middle])
       for (const role of ['ADMIN', 'OWNER'] as const)
-        expect(await visited(id, place, role)).toEqual({ index: 'outbox_event_answered', rows: 11, filtered: 0 })
+        expect(await visitedByPull(own, id, place, role)).toEqual({
+          ...{ unordered: [], rows: 11, filtered: 0, sorted: [] },
+        })
     const { next } = await pullAll(own.installation, id, middle, 200)
-    expect(await visited(id, next, 'ADMIN')).toMatchObject({ rows: 0, filtered: 0 })
+    expect(await visitedByPull(own, id, next, 'ADMIN')).toMatchObject({ rows: 0, filtered: 0 })
   })
 })
 

@@ -25,9 +25,9 @@ async function emptied(): Promise<string> {
   return tenant.id
 }
 
-test('events past the window go, in batches, in every workspace that has some', async () => {
+test('events of months past the window go, in batches, in every workspace that has some', async () => {
   const [one, two, none] = [await emptied(), await emptied(), await emptied()]
-  await agedEvents(own.oracle, one, 2500, 31)
+  await agedEvents(own.oracle, one, 2500, 62)
   await agedEvents(own.oracle, one, 7, 29)
   await agedEvents(own.oracle, two, 3, 400)
   await agedEvents(own.oracle, none, 5, 0)
@@ -37,9 +37,36 @@ test('events past the window go, in batches, in every workspace that has some', 
   expect(marks.map(({ tenant_id }) => tenant_id as string)).toEqual([one, two].sort())
 })
 
+test('an event past the window stays until its month is past it, and is not answered', async () => {
+  const id = await emptied()
+  await agedEvents(own.oracle, id, 2, 31)
+  const early = await pullPage(own.installation, id, { limit: 1 })
+  await agedEvents(own.oracle, id, 3, 29)
+  const isSameMonth = new Date(Date.now() - 30 * 86_400_000).getUTCDate() > 1
+  await sweep()
+  expect(await kept(id)).toEqual([...(isSameMonth ? [[31, 2]] : []), [29, 3]])
+  expect((await pullAll(own.installation, id)).names).toEqual(['1', '2', '3'])
+  await expect(pullPage(own.installation, id, { since: early.next_since })).rejects.toMatchObject({ code: 'gone' })
+})
+
+test('no event is passed twice, and all are that came since, although their numbers are in another order', async () => {
+  const id = await emptied()
+  await agedEvents(own.oracle, id, 12_000, 31)
+  await own.oracle`update outbox_event set seq = 20000 - seq where tenant_id = ${id}`
+  await sweep()
+  const [mark] = await own.oracle`select seq, passed_id from outbox_watermark where tenant_id = ${id}`
+  const [last] = await own.oracle`select max(seq) as seq, max(id::text) as id from outbox_event where tenant_id = ${id}`
+  expect(mark).toEqual({ seq: last!['seq'], passed_id: last!['id'] })
+
+  await own.oracle`insert into outbox_event (tenant_id, id, seq, type, body) values (${id}, uuidv7(interval '-30 days -1 hour'), 30000, 't', '{}')`
+  await sweep()
+  const [moved] = await own.oracle`select seq from outbox_watermark where tenant_id = ${id}`
+  expect(moved!['seq']).toBe('30000')
+})
+
 test('an event that a delivery is on its way with stays, and is not answered', async () => {
   const id = await emptied()
-  await agedEvents(own.oracle, id, 4, 40)
+  await agedEvents(own.oracle, id, 4, 70)
   const events = await own.oracle<{ id: string }[]>`select id from outbox_event where tenant_id = ${id} order by id`
   const deliver = (eventId: string, finished: boolean) => own.oracle`
     insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause, status, due_at, finished_at)

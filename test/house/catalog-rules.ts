@@ -75,9 +75,10 @@ const openToInstallation: Readonly<Record<string, string>> = {
 
 /** Functions that run with the rights of their owner, and why. */
 const ofTheirOwner: Readonly<Record<string, string>> = {
-  make_attempt_partitions:
-    'only the owner of a table makes partitions of it; it takes no argument (docs/decisions/0321)',
-  drop_attempts: 'and only the owner drops them; the month that runs stays, whoever asks',
+  make_months: 'only the owner of a table makes partitions of it; it takes no argument (docs/decisions/0523)',
+  drop_month: 'and only the owner drops them; the month that runs stays, and a delivery that waits, whoever asks',
+  make_attempt_partitions: 'the name of make_months() in the release before',
+  drop_attempts: 'and that of drop_month(), for the months of one table',
   search_ids: 'no index serves a full-text match under row-level security (docs/decisions/0230)',
 }
 

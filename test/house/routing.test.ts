@@ -165,10 +165,14 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
     },
   },
   { why: 'all results of a turn are one parameter', of: { 'record/settle': 'clock' } },
+  {
+    why: 'a month is dropped for all workspaces at once; every node is asked whether it is needed',
+    of: { 'retention/isAwaited': 'value', 'jobs/hasUnended': 'value' },
+  },
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 119
+const most = 121
 
 let statements: number
 let findings: readonly Finding[]

@@ -109,6 +109,14 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
     text: /^select kind, state, count\(\*\)::int as count from \(select kind, state from job where state in \('QUEUED', 'RUNNING'\)/,
     why: 'a metric counts the jobs of all workspaces that have not ended',
   },
+  {
+    text: /^select 1 from delivery where finished_at is null and event_id >= \$::uuid and event_id < \$::uuid limit 1$/,
+    why: 'a month of events is dropped for all workspaces at once',
+  },
+  {
+    text: /^select 1 from delivery where id >= \$::uuid and id < \$::uuid and \(finished_at is null or/,
+    why: 'and so is a month of deliveries',
+  },
 ]
 
 const rules = [
@@ -177,6 +185,7 @@ const knownSources = new Set([
   // Parts of the statement of a search (areas/search/ranking.ts) and of the indexer's look.
   'candidate',
   'search_ids',
+  'months_over',
   'hits',
   'seen',
   'page',

@@ -53,7 +53,7 @@ async function havingMonths(): Promise<void> {
     const [from, to] = [month, ['2020-02', '2020-03', '2020-04'][at]].map((one) => `first_id_at('${one}-01T00:00:00Z')`)
     return `create table partitions.delivery_attempt_${month.replace('-', '_')} partition of delivery_attempt for values from (${from}) to (${to})`
   })
-  await asOwner('drop table partitions.delivery_attempt_before', ...made, 'select make_attempt_partitions()')
+  await asOwner('drop table partitions.delivery_attempt_before', ...made, 'select make_months()')
 }
 
 const sweep = () => sweepDeliveries.run(own.installation, {})
@@ -67,7 +67,7 @@ describe('a month of attempts', () => {
       select array(select 'delivery_attempt_' || to_char((now() at time zone 'UTC') + make_interval(months => ahead), 'YYYY_MM')
                    from generate_series(0, 2) ahead order by 1) as wanted,
              array(select relname::text from pg_class where relnamespace = 'partitions'::regnamespace and relkind = 'r'
-                   and relname ~ '_\\d{4}_\\d\\d$' and relname !~ '_2020_' order by 1) as made`
+                   and relname ~ '^delivery_attempt_\\d{4}_\\d\\d$' and relname !~ '_2020_' order by 1) as made`
     expect(row.made).toEqual(row.wanted)
   })
 
@@ -199,7 +199,8 @@ describe('an installation of before', () => {
   const textOf = (name: string) => readFileSync(join(migrationFolder, name), 'utf8')
   const [definition = ''] = /create table delivery_attempt \([\s\S]*?\n\);/.exec(textOf('0022_webhook.sql')) ?? []
   const before = [
-    'drop table delivery_attempt; drop schema partitions; drop function make_attempt_partitions(), drop_attempts(uuid), first_id_at(timestamptz)',
+    `drop table delivery_attempt; drop function
+       make_attempt_partitions(), drop_attempts(uuid), make_months(), months_over(text, uuid), drop_month(text, text), first_id_at(timestamptz)`,
     definition,
     "create index delivery_attempt_in_time on delivery_attempt using brin (ended_at); select workspace_table('delivery_attempt')",
     'create policy installation on delivery_attempt to svc_installation using (true) with check (true)',

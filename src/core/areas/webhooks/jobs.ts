@@ -3,18 +3,21 @@
  * outbox, and secrets whose grace has ended. A waiting delivery is never removed, and neither is its event
  * (areas/events/retention.ts).
  *
- * Attempts of a removed webhook are removed with their deliveries. All others lie in a partition for each month, which is
- * dropped when no delivery of that month is left in any workspace (docs/decisions/0321).
+ * Deliveries and attempts lie in a partition for each month. A month of deliveries is dropped whole when all of them ended
+ * before the window; what is past the window stays until then. Only in a month that has to stay are they removed one by one.
+ * A month of attempts is dropped when no delivery of that month is left in any workspace. Those of a removed webhook are
+ * removed at once (docs/decisions/0321, 0523).
  * Spec: decisions 5.
  */
 import { z } from 'zod'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
-import { firstId } from '../../kernel/transaction/page.ts'
+import { dropMonths, type Month, makeMonths } from '../../kernel/transaction/months.ts'
+import { firstId, lastId } from '../../kernel/transaction/page.ts'
 import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
 import { removeSealed } from '../../kernel/transaction/sealed-values.ts'
-import { oldestKept } from '../events/retention.ts'
+import { edgesNow } from '../events/retention.ts'
 
 /** How many rows one transaction removes, so that each stays short. */
 const batch = 1000
@@ -37,7 +40,7 @@ export const removeDeliveries = defineJob({
     ),
 })
 
-/** Removes ended deliveries and ended secrets, workspace by workspace, and then the months of attempts that nobody can read. */
+/** Drops months of ended deliveries, removes those of months that stay and ended secrets, and then drops the months of attempts that nobody can read. */
 export const sweepDeliveries = defineJob({
   name: 'sweep_deliveries',
   payload: z.object({}).nullish(),
@@ -46,23 +49,35 @@ export const sweepDeliveries = defineJob({
   async run(installation) {
     const job = 'sweep_deliveries'
     const actor = { kind: 'SYSTEM', job } as const
-    await installation.transaction(actor, {}, ({ tx }) => tx`select make_attempt_partitions()`)
+    await makeMonths(installation, actor)
+    const { edge, month } = await edgesNow(installation, actor)
+    await dropMonths(installation, actor, { table: 'delivery', below: edge, isNeeded: hasUnended })
     let oldest = lastId
     for (let after: string | undefined = firstId; after !== undefined; ) {
       const tenantId = await nextWorkspace(installation, job, after)
       if (tenantId !== undefined) {
-        await sweepWorkspace(installation, job, tenantId)
+        await sweepWorkspace(installation, job, tenantId, month)
         const left = await oldestDelivery(installation, job, tenantId)
         if (left !== undefined && left < oldest) oldest = left
       }
       after = tenantId
     }
-    await installation.transaction(actor, {}, ({ tx }) => tx`select drop_attempts(${oldest}::uuid)`)
+    await dropMonths(installation, actor, {
+      table: 'delivery_attempt',
+      below: oldest,
+      isNeeded: async () => false,
+    })
   },
 })
 
-/** Above every id. */
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+/** Whether a delivery of the month waits, or ended within the window: it was replayed. Reads the month whole, once it is over. */
+async function hasUnended({ tx, config }: Ctx, { first_id, end_id }: Month): Promise<boolean> {
+  const found = await tx`
+    select 1 from delivery
+    where id >= ${first_id}::uuid and id < ${end_id}::uuid
+      and (finished_at is null or finished_at >= now() - make_interval(days => ${config.outboxDays})) limit 1`
+  return found.length > 0
+}
 
 /** The oldest delivery that a workspace has; a look-up by key. */
 function oldestDelivery(installation: Installation, job: string, tenantId: string): Promise<string | undefined> {
@@ -84,12 +99,12 @@ async function nextWorkspace(installation: Installation, job: string, after: str
   })
 }
 
-async function sweepWorkspace(installation: Installation, job: string, tenantId: string): Promise<void> {
+async function sweepWorkspace(installation: Installation, job: string, tenantId: string, month: string): Promise<void> {
   for (let after: string | undefined = firstId; after !== undefined; ) {
     const webhook = await nextWebhook(installation, job, tenantId, after)
     if (webhook)
       await inBatches(installation, job, tenantId, (ctx) =>
-        removeRows(ctx, tenantId, sweptOf(ctx, webhook), webhook.isRemoved),
+        removeRows(ctx, tenantId, sweptOf(ctx, webhook, month), webhook.isRemoved),
       )
     after = webhook?.id
   }
@@ -129,13 +144,13 @@ async function nextWebhook(
 }
 
 /**
- * All deliveries of a removed webhook. Of another webhook, those that ended before the window: they were also made
- * before it, and ids are in the order of time, so an index finds them.
+ * All deliveries of a removed webhook. Of another webhook, those that ended before the window and lie in a month that is past
+ * it: that month was not dropped. Ids are in the order of time, so an index finds them.
  */
-const sweptOf = (ctx: Ctx, { id, isRemoved }: Webhook): Part =>
+const sweptOf = (ctx: Ctx, { id, isRemoved }: Webhook, month: string): Part =>
   isRemoved
     ? ctx.tx.part`webhook_id = ${id}`
-    : ctx.tx.part`webhook_id = ${id} and id < ${oldestKept(ctx)}
+    : ctx.tx.part`webhook_id = ${id} and id < ${month}::uuid
         and finished_at < now() - make_interval(days => ${ctx.config.outboxDays})`
 
 async function inBatches(

@@ -196,7 +196,9 @@ export const environment = z.object({
     .describe("Time for which a purged workspace's slug cannot be used again, in days"),
   SVC_OUTBOX_DAYS: wholeNumber(1, 365)
     .default(30)
-    .describe('Time for which events are stored, to be pulled, sent again and replayed, in days'),
+    .describe(
+      'Time for which events can be pulled, in days; they are stored, to be sent again and replayed, until the end of their month is as old',
+    ),
   SVC_QUERY_SCAN_ROWS: wholeNumber(100, 1_000_000)
     .default(20_000)
     .describe(

@@ -1,6 +1,8 @@
 /** What a package says of itself: whose data, since when, who got some, how long they are kept, which rights there are. Spec: Keeping, 2; GDPR art. 15. */
+
 import type { RequestKind } from '../../../contract/privacy/requests.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { longestMonthDays } from '../../../kernel/transaction/months.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { type Recipient, readRecipients } from '../recipients.ts'
 import type { Section } from './content.ts'
@@ -55,7 +57,8 @@ export const aboutOf = (facts: Facts, sections: readonly Section[]): string =>
         'Entered by the person, by people who work in the workspace, or given by an identity provider at a sign-in.',
       retention: {
         trash_days: 'as the collection says; 30 where it says nothing',
-        events_days: facts.outboxDays,
+        // With the rest of their month.
+        events_days: facts.outboxDays + longestMonthDays,
         backups: 'as the schedules of the workspace and of the installation keep them',
       },
       rights: [
