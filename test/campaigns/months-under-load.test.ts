@@ -18,6 +18,7 @@ const isFull = process.env['SVC_FAULTS'] === 'full'
 const events = isFull ? 10_000_000 : 20_000
 const deliveries = events / 10
 const portion = Math.min(events, 500_000)
+const tables = ['delivery', 'outbox_event'] as const
 
 let world: WebhookWorld
 let target: Receiver
@@ -113,7 +114,7 @@ test(`${events} events and ${deliveries} deliveries get their months under load,
   const { owner, daemon } = world.daemon.db
   const file = async (table: string) =>
     (await world.sql<{ file: number }[]>`select pg_relation_filenode(${table}::regclass) as file`)[0]!.file
-  const files = await Promise.all(['outbox_event', 'delivery'].map(file))
+  const files = await Promise.all(tables.map(file))
   let migratedMs = 0
   const migrated = await underLoad(async () => {
     migratedMs = await took(async () =>
@@ -125,7 +126,7 @@ test(`${events} events and ${deliveries} deliveries get their months under load,
     `migrated in ${migratedMs} ms: ${JSON.stringify({ ...migrated, failed: migrated.failed.length })}\n`,
   )
   expect(migrated.failed).toEqual([])
-  expect(await Promise.all(['partitions.outbox_event_before', 'partitions.delivery_before'].map(file))).toEqual(files)
+  expect(await Promise.all(tables.map((table) => file(`partitions.${table}_before`)))).toEqual(files)
   // What was written meanwhile has arrived.
   await world.until('all is sent', async () => {
     const [row] = await world.sql<
@@ -134,35 +135,47 @@ test(`${events} events and ${deliveries} deliveries get their months under load,
     return row!.waiting === 0
   })
 
-  await endBefore()
+  const rows = await leaveAMonth()
   const dropMs: Record<string, number> = {}
   const dropped = await underLoad(async () => {
-    for (const table of ['delivery', 'outbox_event'])
+    for (const table of tables)
       dropMs[table] = await took(() =>
         world.until(`${table} is dropped`, async () => {
-          const [row] = await world.sql`select drop_month(${table}, ${`${table}_before`}) as is_dropped`
+          const [row] = await world.sql`select drop_month(${table}, ${monthOf(table)}) as is_dropped`
           return row?.['is_dropped'] === true
         }),
       )
     await sweepOutbox.run(world.installation, {})
     await pause(500)
   })
-  process.stdout.write(`dropped: ${JSON.stringify({ dropMs, ...dropped, failed: dropped.failed.length })}\n`)
+  process.stdout.write(`dropped: ${JSON.stringify({ rows, dropMs, ...dropped, failed: dropped.failed.length })}\n`)
   expect(dropped.failed).toEqual([])
   if (isFull) for (const ms of Object.values(dropMs)) expect(ms).toBeLessThanOrEqual(1_000)
 }, 3_600_000)
 
-/** Gives the partitions of before the end that they have in some months, with what is newer in the partition for the rest. */
-async function endBefore(): Promise<void> {
-  for (const table of ['outbox_event', 'delivery']) {
-    const end = "first_id_at(date_trunc('month', now() - interval '31 days', 'UTC'))"
-    await world.sql.unsafe(`
-      set local session_replication_role = replica;
-      alter table ${table} detach partition partitions.${table}_before;
-      create temporary table newer on commit drop as select * from partitions.${table}_before where id >= ${end};
-      delete from partitions.${table}_before where id >= ${end};
-      alter table ${table} attach partition partitions.${table}_before for values from (minvalue) to (${end});
-      insert into ${table} select * from newer`)
+/** Leaves a month of all that is old, in a partition of its own, and what came in the last days. Answers its rows. */
+async function leaveAMonth(): Promise<Record<string, number>> {
+  const rows: Record<string, number> = {}
+  const [first, end] = [170, 140].map((days) => `first_id_at(now() - interval '${days} days')`)
+  for (const table of tables) {
+    const before = `partitions.${table}_before`
+    await world.sql.begin(async (sql) => {
+      await sql.unsafe(`
+        set local session_replication_role = replica;
+        alter table ${table} detach partition ${before};
+        create temporary table newer on commit drop as select * from ${before} where id >= first_id_at(now() - interval '31 days');
+        create table partitions.${monthOf(table)} partition of ${table} for values from (${first}) to (${end});
+        alter table partitions.${monthOf(table)} owner to svc_owner;
+        alter table partitions.${monthOf(table)} enable row level security, force row level security;
+        insert into ${table} select * from ${before} where id >= ${first} and id < ${end};
+        drop table ${before};
+        insert into ${table} select * from newer`)
+      const [month] = await sql.unsafe(`select count(*)::int as rows from partitions.${monthOf(table)}`)
+      rows[table] = month?.['rows']
+    })
   }
   await asOwner(world.daemon.db.owner, 'select make_months()')
+  return rows
 }
+
+const monthOf = (table: string) => `${table}_long_ago`

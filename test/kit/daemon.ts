@@ -188,15 +188,18 @@ export interface Outputs {
   readonly stderr?: number
 }
 
+const thisRelease = fileURLToPath(new URL('../..', import.meta.url))
+
 /**
- * The daemon as a separate process, from the sources; resolves once it listens, which it prints on stdout, or has
- * ended.
+ * The daemon as a separate process, from the sources of a release; resolves once it listens, which it prints on stdout, or
+ * has ended.
  */
 export async function spawnDaemon(
   env: NodeJS.ProcessEnv,
   outputs: Pick<Outputs, 'stderr'> = {},
+  release = thisRelease,
 ): Promise<SpawnedDaemon> {
-  const child = spawnDaemonProcess(env, outputs)
+  const child = spawnDaemonProcess(env, outputs, release)
   let out = ''
   let err = ''
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
@@ -215,9 +218,12 @@ export async function spawnDaemon(
 }
 
 /** The same, but nothing is awaited. */
-export function spawnDaemonProcess(env: NodeJS.ProcessEnv, { stdout, stderr }: Outputs): ChildProcess {
-  const main = fileURLToPath(new URL('../../src/daemon/main.ts', import.meta.url))
-  return spawn(process.execPath, [...engineFlags, main], {
+export function spawnDaemonProcess(
+  env: NodeJS.ProcessEnv,
+  { stdout, stderr }: Outputs,
+  release = thisRelease,
+): ChildProcess {
+  return spawn(process.execPath, [...engineFlags, join(release, 'src/daemon/main.ts')], {
     env: { ...engineEnvironment, ...bareEnvironment(), ...env },
     stdio: ['ignore', stdout ?? 'pipe', stderr ?? 'pipe'],
   })

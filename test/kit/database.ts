@@ -18,15 +18,15 @@ export interface TestDatabase {
 }
 
 /**
- * Copies the template: as files, which takes half as long as block by block. Roles belong to the whole cluster: a test
- * that makes one removes it.
+ * Copies the template: as files, which takes half as long as block by block; `template0` has no schema. Roles belong to the
+ * whole cluster: a test that makes one removes it.
  */
-export async function testDatabase(): Promise<TestDatabase> {
+export async function testDatabase(template: string = templateName): Promise<TestDatabase> {
   const { owner, daemon, superuser, pooled } = inject('cluster')
   const database = `test_${randomBytes(6).toString('hex')}`
   await asSuperuser(
     superuser,
-    `create database ${database} template ${templateName} owner svc_owner strategy file_copy`,
+    `create database ${database} template ${template} owner svc_owner strategy file_copy`,
     `revoke all on database ${database} from public; grant connect on database ${database} to svc_daemon`,
   )
   const sql = postgres({ ...postgresOptions({ ...superuser, database }), max: 4, onnotice: () => undefined })

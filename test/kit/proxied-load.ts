@@ -155,3 +155,11 @@ export function startLoad(
     },
   }
 }
+
+export function inWords({ reads, changes, repeated, failed, slowestMs }: Told): string {
+  const again = Object.entries(repeated).map(([what, n]) => `${n} × ${what}`)
+  return (
+    `${reads} reads (slowest ${slowestMs.read} ms), ${changes} changes (slowest ${slowestMs.change} ms), ` +
+    `${failed.length} failed, sent again: ${again.join(', ') || 'none'}`
+  )
+}
