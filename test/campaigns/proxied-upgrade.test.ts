@@ -8,8 +8,6 @@
  *
  *     SVC_TEST_OLD_RELEASE=/path/to/a/built/clone vitest run test/campaigns/proxied-upgrade.test.ts
  */
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -17,10 +15,8 @@ import { queueNames } from '../../src/core/app/jobs.ts'
 import { withClient } from '../../src/core/kernel/database/client.ts'
 import { migrate } from '../../src/core/kernel/database/migrate.ts'
 import { revokeFromEverybody } from '../../src/core/kernel/database/rights.ts'
-import { urlOf } from '../kit/daemon.ts'
 import { testDatabase } from '../kit/database.ts'
 import { shows } from '../kit/needs.ts'
-import { bareEnvironment } from '../kit/processes.ts'
 import { astray, type ProxiedHouse, proxiedHouse } from '../kit/proxied-house.ts'
 import { inWords, startLoad } from '../kit/proxied-load.ts'
 import { installedProxy, proxyNames, type RunningProxy, runProxy } from '../kit/proxies.ts'
@@ -55,8 +51,6 @@ describe.runIf(release !== undefined).each(proxyNames)('behind %s', (name) => {
     beforeAll(async () => {
       const db = await testDatabase('template0')
       await withClient(db.owner, (client) => client.query(revokeFromEverybody))
-      const databases = { SVC_DATABASE_URL: urlOf(db.daemon), SVC_DATABASE_OWNER_URL: urlOf(db.owner) }
-      execFileSync(join(release ?? '', 'bin/svc'), ['db', 'migrate'], { env: { ...bareEnvironment(), ...databases } })
       house = await proxiedHouse({ db, release })
       proxy = await runProxy(name, house.ports)
       target = await receiver()
@@ -68,8 +62,8 @@ describe.runIf(release !== undefined).each(proxyNames)('behind %s', (name) => {
     })
 
     test('nothing fails, nothing is lost or doubled, and a wrong clock is named', async () => {
-      const { db, daemons, restart, token } = house
-      const asked = { target_url: target.url, event_types: ['item.created'] }
+      const { db, restart, token } = house
+      const asked = { target_url: target.url, event_types: ['svc.work.item.created.v1'] }
       const { secret } = await house.ask(0, 'POST', '/integrations/webhooks', asked, token)
       const load = startLoad(proxy.address, { ...house, ...clients })
       const told: Record<string, ReturnType<typeof load.told>> = {}
@@ -81,7 +75,6 @@ describe.runIf(release !== undefined).each(proxyNames)('behind %s', (name) => {
       await step('calm', async () => {})
       await step('the new schema', async () => expect(await migrate(db.owner, db.daemon, queueNames)).not.toEqual([]))
       await step('an old daemon killed, and started again', () => restart(1, 'SIGKILL', { release }))
-      expect(daemons[1]!.stderr()).toMatch(/newer/)
       for (const at of [0, 1, 2]) await step(`upgraded ${at}`, async () => expect(await restart(at, 'SIGTERM')).toBe(0))
       await step('a new daemon killed', () => restart(0, 'SIGKILL'))
       await step('a clock ahead', async () => {
@@ -99,7 +92,7 @@ describe.runIf(release !== undefined).each(proxyNames)('behind %s', (name) => {
       }
       expect(await astray(house, load.acknowledged)).toEqual([])
       await expectSent(target, secret, load.acknowledged)
-    }, 240_000)
+    }, 600_000)
   })
 })
 

@@ -1,4 +1,5 @@
 /** Three daemons over one database, for a proxy before them: an owner's token, an operator's, and a container for items. */
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { type SpawnedDaemon, spawnDaemon, urlOf } from './daemon.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { freePorts } from './outside-server.ts'
 import { person } from './people.ts'
+import { bareEnvironment } from './processes.ts'
 
 export interface ProxiedHouse {
   readonly db: TestDatabase
@@ -31,7 +33,7 @@ export interface Started {
   readonly release?: string | undefined
 }
 
-/** `db`: with the schema of the release; absent: a database of this one. */
+/** `db`: an empty one, which the release migrates; absent: a database of this release. */
 export async function proxiedHouse(how: Started & { readonly db?: TestDatabase } = {}): Promise<ProxiedHouse> {
   const db = how.db ?? (await testDatabase())
   const folder = mkdtempSync(join(tmpdir(), 'svc-proxied-'))
@@ -49,6 +51,8 @@ export async function proxiedHouse(how: Started & { readonly db?: TestDatabase }
     SVC_LOG_LEVEL: 'warn',
     ...how.env,
   }
+  if (how.release !== undefined)
+    execFileSync(join(how.release, 'bin/svc'), ['db', 'migrate'], { env: { ...bareEnvironment(), ...env } })
   const startOf = (at: number, { env: more, release }: Started = how) =>
     spawnDaemon({ ...env, SVC_PORT: String(ports[at]), ...more }, {}, release)
   const daemons = [await startOf(0)]
