@@ -1,11 +1,11 @@
 /** The whole database as text, for oracles: what an intruder reads in a dump, and whether anything changed. */
 import type postgres from 'postgres'
 
-/** Every row of every ordinary table outside PostgreSQL's own schemas, by `schema.table`, in a stable order. */
+/** Every row of every table outside PostgreSQL's own schemas, by `schema.table`, in a stable order. Partitions count as their table. */
 export async function dump(oracle: postgres.Sql): Promise<Map<string, string[]>> {
   const tables = await oracle<{ schema: string; name: string }[]>`
     select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind = 'r' and n.nspname !~ '^pg_' and n.nspname <> 'information_schema' order by 1, 2`
+    where c.relkind in ('r', 'p') and not c.relispartition and n.nspname !~ '^pg_' and n.nspname <> 'information_schema' order by 1, 2`
   const contents = new Map<string, string[]>()
   for (const { schema, name } of tables) {
     const rows = await oracle.unsafe(`select t::text as row from ${schema}.${name} t`)
