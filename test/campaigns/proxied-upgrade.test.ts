@@ -116,9 +116,11 @@ async function expectNamed({ daemons, env }: ProxiedHouse): Promise<void> {
 
 /** Every item's event has arrived, and each arrival was signed for its time. */
 async function expectSent(target: Receiver, secret: string, titles: readonly string[]): Promise<void> {
-  const heard = () =>
-    new Set(target.received.map(({ body }) => JSON.parse(body).data.item?.title ?? JSON.parse(body).data.title))
-  await expect.poll(() => titles.filter((title) => !heard().has(title)).length, { timeout: 60_000 }).toBe(0)
+  const missing = () => {
+    const heard = new Set(target.received.map(({ body }) => JSON.parse(body).data.title))
+    return titles.filter((title) => !heard.has(title)).length
+  }
+  await expect.poll(missing, { timeout: 60_000, interval: 500 }).toBe(0)
   expect(target.received.filter((one) => !verifies(secret, one))).toEqual([])
   process.stdout.write(`${titles.length} items, ${target.received.length} deliveries, all verified\n`)
 }
