@@ -93,7 +93,7 @@ test('a read aside is served there alone, and by nobody where the standby lacks 
   const pool = openPool(primary.address('svc_daemon'), { size: 1, applicationName: 'position' })
   const position = () => pool.transaction('', readPosition, { readOnly: true })
   await makeHub()
-  const aside = async () => snapshots.readAside(tenantId, await position(), look)
+  const aside = () => snapshots.readAside(tenantId, position, look)
   await expect.poll(aside, patience).toEqual({ onStandby: true, hubs: 1 })
   await standby.superuser`select pg_wal_replay_pause()`
   await makeHub()
@@ -102,7 +102,7 @@ test('a read aside is served there alone, and by nobody where the standby lacks 
   await expect.poll(aside, patience).toEqual({ onStandby: true, hubs: 2 })
 
   const alone = openSnapshots(primary.address('svc_daemon'), undefined)
-  expect(await alone.readAside(tenantId, await position(), look)).toBeUndefined()
+  expect(await alone.readAside(tenantId, position, look)).toBeUndefined()
   await Promise.all([alone.close(), pool.close()])
 })
 

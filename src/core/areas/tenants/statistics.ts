@@ -43,15 +43,18 @@ export interface Counts {
 
 type Asked = Received<typeof ops.getTenantStatistics>
 
-/** Counts on the standby, where one serves what was committed before. Refuses not_found. */
-export async function countAside(
+/** Counts on the standby, where one serves what was committed before. */
+export function countAside(
   installation: Installation,
   _actor: Actor,
   { tenantId }: Asked,
   run: RunAsRule,
 ): Promise<Counts | undefined> {
-  const [, position] = await run(({ tx }) => together(existing(tx, tenantId), readPosition(tx)))
-  return installation.readAside(tenantId, position, (tx) => count(tx, tenantId))
+  return installation.readAside(
+    tenantId,
+    () => run(({ tx }) => readPosition(tx)),
+    (tx) => count(tx, tenantId),
+  )
 }
 
 /** Refuses not_found. */
@@ -60,7 +63,8 @@ export async function getTenantStatistics(
   { tenantId }: Asked,
   aside: Counts | undefined,
 ): Promise<TenantStatistics> {
-  await existing(ctx.tx, tenantId)
+  const found = await ctx.tx`select 1 from tenant where id = ${tenantId}`
+  if (found.length === 0) refuse('not_found')
   const { counted_at, sizes, growth } = aside ?? (await ctx.inWorkspace(tenantId, () => count(ctx.tx, tenantId)))
   return {
     tenant_id: tenantId,
@@ -73,11 +77,6 @@ export async function getTenantStatistics(
       new_per_day: since === undefined ? null : (growth.get(table) ?? none()),
     })),
   }
-}
-
-async function existing(tx: Tx, tenantId: string): Promise<void> {
-  const found = await tx`select 1 from tenant where id = ${tenantId}`
-  if (found.length === 0) refuse('not_found')
 }
 
 async function count(tx: Tx, tenantId: string): Promise<Counts> {

@@ -26,10 +26,14 @@ export interface Snapshots {
    */
   read<T>(tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Reads on the standby alone, in the time that a request has, what was committed before the position. Undefined where it
-   * does not serve, and where there is none: the caller reads on the primary.
+   * Reads on the standby alone, in the time that a request has, what was committed before the position, for which the
+   * primary is asked. Undefined where it does not serve, and where there is none: the caller reads on the primary.
    */
-  readAside<T>(tenantId: string, position: Position, work: (tx: Tx) => Promise<T>): Promise<T | undefined>
+  readAside<T>(
+    tenantId: string,
+    position: () => Promise<Position>,
+    work: (tx: Tx) => Promise<T>,
+  ): Promise<T | undefined>
   close(): Promise<void>
 }
 
@@ -83,8 +87,7 @@ export function openSnapshots(
     async readAside(tenantId, position, work) {
       if (!standby) return undefined
       aside ??= openPool(standby, asideOptions)
-      const asked = { position: async () => position, patienceMs: asideMs }
-      return (await readThere(aside, tenantId, asked, work))?.value
+      return (await readThere(aside, tenantId, { position, patienceMs: asideMs }, work))?.value
     },
     async close() {
       await Promise.all([onPrimary?.close(0), onStandby?.close(0), aside?.close(0)])

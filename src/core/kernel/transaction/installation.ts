@@ -15,7 +15,7 @@ import type { Config } from '../config/config.ts'
 import type { DatabaseAddress } from '../database/address.ts'
 import { openPool, type Pool } from '../database/pool.ts'
 import { asInstallation, asTenant, openAsInstallation } from '../database/roles.ts'
-import { openSnapshots, type Position } from '../database/snapshots.ts'
+import { openSnapshots, type Snapshots } from '../database/snapshots.ts'
 import type { Tx } from '../database/transaction.ts'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
 import type { Egress } from '../egress/client.ts'
@@ -100,7 +100,7 @@ export interface Installation {
    */
   snapshot<T>(tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T>
   /** Reads one workspace on the standby, if it serves what was committed before the position; undefined where it does not. */
-  readAside<T>(tenantId: string, position: Position, work: (tx: Tx) => Promise<T>): Promise<T | undefined>
+  readAside: Snapshots['readAside']
   /** The only way out of this process (egress/client.ts). */
   egress(): Promise<Egress>
   /** Tells the guard on which port this process listens, if the system chose it: no call may go there. */
@@ -173,7 +173,7 @@ export function installationOver(
     },
 
     snapshot: (tenantId, work) => snapshots.read(tenantId, work),
-    readAside: (tenantId, position, work) => snapshots.readAside(tenantId, position, work),
+    readAside: snapshots.readAside,
 
     egress() {
       // undici takes 60 ms to load, which most commands need not pay.
