@@ -167,6 +167,23 @@ describe('members', () => {
     )
   })
 
+  test('are answered in pages, the oldest account first; an empty group has an empty page, and no group none', async () => {
+    const all = await Promise.all(Array.from({ length: 3 }, () => somebody()))
+    const group = await party.group(all)
+    const page = async (query: string) => (await party.ask(`GET /groups/${group.id}/members?size=2${query}`)).json
+    const idsOf = ({ data }: { data: { account_id: string }[] }) => data.map(({ account_id }) => account_id)
+    const ids = all.map(({ accountId }) => accountId).sort()
+    const first = await page('')
+    expect(idsOf(first)).toEqual(ids.slice(0, 2))
+    // Those behind the cursor leave before it is used.
+    const cursor = `&cursor=${first.next_cursor}`
+    expect(idsOf(await page(cursor))).toEqual(ids.slice(2))
+    for (const who of all) await party.remove(group, who)
+    expect(await page(cursor)).toEqual({ data: [], next_cursor: null })
+    expect(await page('')).toEqual({ data: [], next_cursor: null })
+    expect((await party.ask(`GET /groups/${randomUUIDv7()}/members`)).status).toBe(404)
+  })
+
   test('are not put in by halves: a statement that fails undoes the others, and ends no daemon', async () => {
     const { sql } = party.daemon.db
     const group = await party.group()

@@ -4,7 +4,6 @@ import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { firstId, pageOfRows, pageStart } from '../../kernel/transaction/page.ts'
-import { together } from '../../kernel/transaction/together.ts'
 import { caseFold } from '../../kernel/values/case-fold.ts'
 import { groupColumns, isGroupSeen } from './group-row.ts'
 
@@ -48,15 +47,19 @@ export async function listGroupMembers(
   const { tenantId } = ctx.account
   const list = { operation: 'listGroupMembers', filters: { groupId } }
   const after = pageStart(ctx, list, cursor)
-  // Together: a join with the group would sort the page once more.
-  const [[group], rows] = await together(
-    tx<{ id: string }[]>`
-      select g.id from account_group g where g.tenant_id = ${tenantId} and g.id = ${groupId} and ${isGroupSeen(ctx)}`,
-    tx.last<GroupMember[]>`
+  // One statement, because a second one takes a fifth of the page's time: a group that has no member here is a row without one.
+  const rows = await tx.last<(GroupMember | { readonly account_id: null })[]>`
+    select m.account_id, m.added_at, m.added_by, m.source from account_group g
+    left join lateral (
       select account_id, added_at, added_by, source from group_member
       where tenant_id = ${tenantId} and group_id = ${groupId} and account_id > ${after ?? firstId}::uuid
-      order by account_id limit ${size + 1}`,
-  )
-  if (!group) refuse('not_found')
-  return pageOfRows(ctx, list, rows, size, ({ account_id }) => [account_id])
+      order by account_id limit ${size + 1}) m on true
+    where g.tenant_id = ${tenantId} and g.id = ${groupId} and ${isGroupSeen(ctx)}`
+  if (rows.length === 0) refuse('not_found')
+  // They come in order, though a join promises none: to sort them here takes nothing, and there a twentieth of the page's time.
+  const members = rows.filter(isMember).sort(byAccount)
+  return pageOfRows(ctx, list, members, size, ({ account_id }) => [account_id])
 }
+
+const isMember = (row: GroupMember | { readonly account_id: null }): row is GroupMember => row.account_id !== null
+const byAccount = (one: GroupMember, other: GroupMember) => (one.account_id < other.account_id ? -1 : 1)

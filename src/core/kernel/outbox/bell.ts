@@ -118,10 +118,10 @@ class ProcessBell implements Bell {
       this.waiting = new Map()
       try {
         this.connection ??= await this.connect()
-        await this.connection.client.query('select pg_notify($1, p) from jsonb_array_elements_text($2) p', [
-          dueChannel,
-          JSON.stringify(payloads),
-        ])
+        const { client } = this.connection
+        // Commands need no plan, and several of them are one packet and one transaction.
+        const commands = payloads.map((payload) => `notify ${dueChannel}, ${client.escapeLiteral(payload)}`)
+        await client.query(commands.join('; '))
       } catch {
         // The other dispatchers find it when they look.
         await this.connection?.end()

@@ -46,15 +46,23 @@ export interface Backlog {
 export const batchRows = 250
 /** How long a run lasts at most; the next one goes on. */
 const runMs = 4 * 60_000
-/** A rest lasts so many times as long as the batch before it. */
+/** A rest lasts so many times as long as the batch before it, where others use the database. */
 const restFactor = 9
 /** Behind a batch that waited for a lock or a stalled disk. */
 const longestRestMs = 1_000
 /** Counting more would read more than anybody needs to know. */
 export const mostCounted = 100_000
 
-/** Removes what has expired. When all are done, throws an error that names the kinds that failed, with the cause of the first. */
-export async function sweep(installation: Installation, actor: SystemActor, kinds: readonly Sweep[]): Promise<void> {
+/**
+ * Removes what has expired. When all are done, throws an error that names the kinds that failed, with the cause of the first.
+ * `rest`: how many times as long as a batch it rests after it.
+ */
+export async function sweep(
+  installation: Installation,
+  actor: SystemActor,
+  kinds: readonly Sweep[],
+  rest = restFactor,
+): Promise<void> {
   const failures: { readonly table: string; readonly error: unknown }[] = []
   const until = performance.now() + runMs
   for (let left = kinds.map(fromTheOldest); left.length > 0 && performance.now() < until; ) {
@@ -65,7 +73,7 @@ export async function sweep(installation: Installation, actor: SystemActor, kind
         const gone = await removeBatch(installation, actor, { kind, from })
         if (gone.count < batchRows) continue
         full.push({ kind, from: gone.last ?? from })
-        await pause(Math.min(restFactor * (performance.now() - began), longestRestMs))
+        await pause(Math.min(rest * (performance.now() - began), longestRestMs))
       } catch (error) {
         failures.push({ table: kind.table, error })
       }
