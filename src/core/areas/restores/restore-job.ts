@@ -26,7 +26,7 @@ import { rewind } from './rewind.ts'
 import { goBack, undo } from './undoing.ts'
 import { fillWhole } from './whole/filling.ts'
 import { planWhole } from './whole/planning.ts'
-import { forgetIdentity, openWork, type RestoreWork } from './work.ts'
+import { openWork, type RestoreWork, writeEnd } from './work.ts'
 
 const work = { kind: 'RESTORE', job: 'restore_tenant' } as const
 
@@ -120,10 +120,8 @@ async function end(job: JobRun, failure: string): Promise<void> {
   const restoreId = String(params['restore_id'])
   job.rest()
   await job.failed(failure, null, async ({ tx }) => {
-    void forgetIdentity(tx, { tenantId, restoreId })
-    await tx`
-      update restore set state = 'FAILED', failure = ${failure}, version = version + 1
-      where tenant_id = ${tenantId} and id = ${restoreId} and state in ('PLANNING', 'APPLYING')`
+    const only = tx.part`state in ('PLANNING', 'APPLYING')`
+    await writeEnd(tx, { tenantId, restoreId }, { state: 'FAILED', more: tx.part`failure = ${failure}`, only })
   })
 }
 

@@ -22,7 +22,7 @@ import { bringBytes, type ComingFile } from './media-back.ts'
 import { clean, ofContent } from './planning.ts'
 import { readReferrers } from './referrers.ts'
 import { makeRoom } from './room.ts'
-import { forgetIdentity, type RestoreWork, step } from './work.ts'
+import { type RestoreWork, step, writeEnd } from './work.ts'
 import { byIndex, writeDifference } from './writing.ts'
 
 /** Refuses archive.invalid, archive.path_refused, backup.target_failed, admin.tenant_leaving: before it is closed, nothing has changed. */
@@ -109,7 +109,7 @@ export async function write(work: RestoreWork, tables: readonly ContentTable[], 
 }
 
 async function end(work: RestoreWork, tables: readonly ContentTable[], media: number): Promise<void> {
-  const { job, tenantId, restoreId, row, installation } = work
+  const { job, tenantId, row, installation } = work
   job.rest()
   await job.succeeded({}, 0, async (ctx) => {
     const { tx } = ctx
@@ -120,11 +120,8 @@ async function end(work: RestoreWork, tables: readonly ContentTable[], media: nu
     const told = { action: 'tenant.rewound', mail: 'workspace_rewound', snapshotAt: row.snapshot_at } as const
     const { closedSeconds } = await open(ctx, work, { ...told, counts: sumOf(byEntity) })
     const result: RestoreResult = { by_entity: byEntity, media, closed_seconds: closedSeconds }
-    void forgetIdentity(tx, work)
-    await tx`
-      update restore set state = 'DONE', result = ${tx.json(result)}, undo_until = now() + make_interval(days => ${installation.config.restoreUndoDays}),
-        version = version + 1
-      where tenant_id = ${tenantId} and id = ${restoreId}`
+    const undoUntil = tx.part`now() + make_interval(days => ${installation.config.restoreUndoDays})`
+    await writeEnd(tx, work, { state: 'DONE', more: tx.part`result = ${tx.json(result)}, undo_until = ${undoUntil}` })
   })
 }
 

@@ -28,7 +28,7 @@ import { noteHeld } from './held.ts'
 import { write } from './rewind.ts'
 import { makeRoom } from './room.ts'
 import { listed, quoted, sameKey } from './sql.ts'
-import { forgetIdentity, type RestoreWork, step } from './work.ts'
+import { type RestoreWork, step, writeEnd } from './work.ts'
 import { byIndex, signatureOf } from './writing.ts'
 
 type Edited = 'KEEP' | 'REPLACE'
@@ -64,17 +64,14 @@ export async function undo(work: RestoreWork): Promise<void> {
 /** What a rewind that cannot be done has written goes back; the restore is FAILED. The workspace is closed. */
 export async function goBack(work: RestoreWork, failure: string): Promise<void> {
   await takeBack(work, 'REPLACE')
-  const { job, tenantId, restoreId } = work
+  const { job, tenantId } = work
   job.rest()
   await job.failed(failure, null, async (ctx) => {
     await recount(ctx, tenantId)
     await ctx.asInstallation(async () => {
       await ctx.tx`update tenant set restoring_at = null where id = ${tenantId}`
     })
-    void forgetIdentity(ctx.tx, work)
-    await ctx.tx`
-      update restore set state = 'FAILED', failure = ${failure}, undo_until = now(), version = version + 1
-      where tenant_id = ${tenantId} and id = ${restoreId}`
+    await writeEnd(ctx.tx, work, { state: 'FAILED', more: ctx.tx.part`failure = ${failure}, undo_until = now()` })
   })
 }
 

@@ -2,6 +2,7 @@
  * What every step of a restore works with: the claimed job, the row, and transactions that only the current attempt commits.
  * Spec: Keeping, 3; docs/decisions/0033.
  */
+import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { openSealed } from '../../kernel/transaction/sealed-values.ts'
@@ -46,13 +47,24 @@ export async function openWork(
   })
 }
 
-/** The identity that the caller brought goes with the state that ends the restore: whoever reads the end finds no secret of it. */
-export function forgetIdentity(
+/**
+ * Writes how the restore has ended, and `more` of its columns. The identity that the caller brought goes with it: whoever reads the
+ * end finds no secret of it. `only`: where it is in one of these states.
+ */
+export async function writeEnd(
   tx: Ctx['tx'],
   { tenantId, restoreId }: Pick<RestoreWork, 'tenantId' | 'restoreId'>,
-): PromiseLike<unknown> {
-  return tx`
+  {
+    state,
+    more,
+    only = tx.part`true`,
+  }: { readonly state: 'DONE' | 'FAILED'; readonly more: Part; readonly only?: Part },
+): Promise<void> {
+  void tx`
     delete from sealed_value where tenant_id = ${tenantId} and kind = 'restore.identity' and owner_id = ${restoreId}`
+  await tx`
+    update restore set state = ${state}, ${more}, version = version + 1
+    where tenant_id = ${tenantId} and id = ${restoreId} and ${only}`
 }
 
 /**

@@ -22,7 +22,7 @@ import { longSeconds } from '../difference.ts'
 import type { LaidOut } from '../laying-out.ts'
 import { bringBytes, type ComingFile } from '../media-back.ts'
 import { listed } from '../sql.ts'
-import { forgetIdentity, type RestoreWork, step } from '../work.ts'
+import { type RestoreWork, step, writeEnd } from '../work.ts'
 import { inviteOwner } from './owner.ts'
 import { cleanWhole, layOutWhole } from './planning.ts'
 import { takenOf } from './taken.ts'
@@ -154,7 +154,7 @@ async function repeatLedger({ installation, tenantId, row }: RestoreWork): Promi
 }
 
 async function end(work: RestoreWork, tables: readonly LoadedTable[], media: number): Promise<void> {
-  const { job, tenantId, restoreId, row } = work
+  const { job, tenantId, row } = work
   job.rest()
   await job.succeeded({}, 0, async (ctx) => {
     const { tx } = ctx
@@ -168,10 +168,7 @@ async function end(work: RestoreWork, tables: readonly LoadedTable[], media: num
     const { closedSeconds } = await open(ctx, work, told)
     if (row.mode === 'NEW' && work.isSourcePresent) await tellSource(ctx, work)
     const result: RestoreResult = { by_entity: byEntity, media, closed_seconds: closedSeconds }
-    void forgetIdentity(tx, work)
-    await tx`
-      update restore set state = 'DONE', result = ${tx.json(result)}, version = version + 1
-      where tenant_id = ${tenantId} and id = ${restoreId}`
+    await writeEnd(tx, work, { state: 'DONE', more: tx.part`result = ${tx.json(result)}` })
   })
 }
 
