@@ -51,7 +51,7 @@ test('a thousand rings are few notifications, which name each webhook once', asy
   expect(Math.max(...heard.there.map(({ length }) => length - 1))).toBe(perNotification)
 })
 
-test('under many commits notifications are fifteen milliseconds apart', async () => {
+test('under many commits notifications are 25 ms apart', async () => {
   const began = performance.now()
   let rung = 0
   for (; performance.now() - began < 300; rung += 1) {
@@ -59,7 +59,7 @@ test('under many commits notifications are fifteen milliseconds apart', async ()
     await pause(1)
   }
   await expect.poll(() => new Set(heard.there.flatMap(([, ...ids]) => ids)).size).toBe(rung)
-  expect(heard.there.length).toBeLessThanOrEqual((performance.now() - began) / 15 + 1)
+  expect(heard.there.length).toBeLessThanOrEqual((performance.now() - began) / 25 + 1)
 })
 
 test('what is closed right after a ring has told others', async () => {

@@ -23,7 +23,7 @@ export const perNotification = 200
 /** From a ring to the notification that tells others of it, at least. */
 const mergeMs = 3
 /** From one notification to the next at least: each is a transaction, and wakes every process that listens. */
-const betweenMs = 15
+const betweenMs = 25
 /** How long nothing is sent after the connection failed. */
 const pauseMs = 500
 /** How long the connection is kept after the last ring. */
