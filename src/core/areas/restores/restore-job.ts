@@ -120,8 +120,7 @@ async function end(job: JobRun, failure: string): Promise<void> {
   const restoreId = String(params['restore_id'])
   job.rest()
   await job.failed(failure, null, async ({ tx }) => {
-    const only = tx.part`state in ('PLANNING', 'APPLYING')`
-    await writeEnd(tx, { tenantId, restoreId }, { state: 'FAILED', more: tx.part`failure = ${failure}`, only })
+    await writeEnd(tx, { tenantId, restoreId }, { state: 'FAILED', more: tx.part`failure = ${failure}` })
   })
 }
 

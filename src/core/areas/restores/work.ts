@@ -48,23 +48,19 @@ export async function openWork(
 }
 
 /**
- * Writes how the restore has ended, and `more` of its columns. The identity that the caller brought goes with it: whoever reads the
- * end finds no secret of it. `only`: where it is in one of these states.
+ * Writes how the restore that is under way has ended, and `more` of its columns. The identity that the caller brought goes with it:
+ * whoever reads the end finds no secret of it.
  */
 export async function writeEnd(
   tx: Ctx['tx'],
   { tenantId, restoreId }: Pick<RestoreWork, 'tenantId' | 'restoreId'>,
-  {
-    state,
-    more,
-    only = tx.part`true`,
-  }: { readonly state: 'DONE' | 'FAILED'; readonly more: Part; readonly only?: Part },
+  { state, more }: { readonly state: 'DONE' | 'FAILED'; readonly more: Part },
 ): Promise<void> {
   void tx`
     delete from sealed_value where tenant_id = ${tenantId} and kind = 'restore.identity' and owner_id = ${restoreId}`
   await tx`
     update restore set state = ${state}, ${more}, version = version + 1
-    where tenant_id = ${tenantId} and id = ${restoreId} and ${only}`
+    where tenant_id = ${tenantId} and id = ${restoreId} and state in ('PLANNING', 'APPLYING')`
 }
 
 /**
