@@ -271,6 +271,8 @@ async function findContainer(ctx: Ctx, containerId: Part, lock?: Lock): Promise<
   // The container was moved while this statement waited for the lock, so the joined hub is the old one. Now that the
   // row is locked, a second read is correct.
   if (row.hub_id !== row.parent_id) return findContainer(ctx, containerId, lock)
+  // What a transaction locks for a change it may be about to hide itself.
+  if (lock !== undefined) ctx.staysOpen(row.id, lock === 'share' && !row.is_private && !row.is_hub_private)
   const role = roleIn(actor.isGuest ? undefined : actor.role, row, rows)
   return role === undefined ? undefined : { ...row, role }
 }

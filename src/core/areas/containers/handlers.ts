@@ -1,6 +1,6 @@
 /** The rules of this area, by operation. */
 import type { containerOperations } from '../../contract/containers/operations.ts'
-import type { HandlersOf } from '../../kernel/request/handler.ts'
+import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
 import {
   archiveContainer,
   deleteContainer,
@@ -14,14 +14,14 @@ import {
 import { createContainer } from './creation.ts'
 import { listContainers } from './list.ts'
 import { setContainerPolicies } from './policies.ts'
-import { setContainerPrivacy } from './privacy.ts'
+import { hidesHub, setContainerPrivacy } from './privacy.ts'
 
 export const containersHandlers = {
   listContainers,
   createContainer,
   getContainer,
   updateContainer,
-  setContainerPrivacy,
+  setContainerPrivacy: withWork(hidesHub, setContainerPrivacy),
   setContainerPolicies,
   deleteContainer,
   moveContainer,

@@ -4,18 +4,36 @@ import type { Container, containerOperations as ops } from '../../contract/conta
 import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import { rankOf } from '../../contract/vocabulary.ts'
+import { beforeNewAudience } from '../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { lockWritable } from '../access/access.ts'
+import type { Installation, RunAsRule } from '../../kernel/transaction/installation.ts'
+import type { Actor } from '../../kernel/values/actor.ts'
+import { findVisibleContainer, lockWritable } from '../access/access.ts'
 import { addMembership } from '../memberships/membership.ts'
 import { readSettings } from '../settings/settings.ts'
 import { recorded, represented } from './representation.ts'
+
+/** Whether a call hides a hub that its caller may hide. */
+export async function hidesHub(
+  _installation: Installation,
+  _actor: Actor,
+  { containerId, body }: Received<typeof ops.setContainerPrivacy>,
+  run: RunAsRule,
+): Promise<boolean> {
+  if (!body.is_private) return false
+  const found = await run((ctx) => findVisibleContainer(ctx, containerId))
+  return found?.kind === 'HUB' && rankOf[found.role] >= rankOf.ADMIN
+}
 
 /** Refuses not_found, auth.role_required, precondition.failed, container.archived. */
 export async function setContainerPrivacy(
   ctx: Ctx,
   { containerId, body }: Received<typeof ops.setContainerPrivacy>,
+  isHubHidden: boolean,
 ): Promise<Container> {
   const { tenantId, accountId } = ctx.account
+  // Changes of what is in the hub hold the rows of its collections, and not its own.
+  if (isHubHidden) void beforeNewAudience(ctx.tx, tenantId)
   const row = await lockWritable(ctx, containerId, 'ADMIN')
   if (body.is_private === row.is_private) return represented(ctx, row)
   if (body.is_private && row.kind === 'HUB') await demandPrivateHubs(ctx)

@@ -18,7 +18,7 @@ import { knownName } from '../../contract/event-catalog.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { webhookOperations as ops, Webhook } from '../../contract/webhooks/operations.ts'
-import { beforeNewWebhook } from '../../kernel/transaction/admission.ts'
+import { beforeNewAudience } from '../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { type QuotaCounts, spend } from '../settings/quotas.ts'
@@ -49,7 +49,7 @@ export async function createWebhook(
   if (typeof filter === 'string') refuse('webhook.filter_unsupported')
   const host = hostOf(vetted)
   checkTypes(ctx, event_types)
-  await beforeNewWebhook(ctx.tx, tenantId)
+  await beforeNewAudience(ctx.tx, tenantId)
   await holdRole(ctx)
   await spend(ctx, webhookQuotas, 'webhook_targets', { tenantId })
 

@@ -20,7 +20,7 @@ export const lockClasses = {
   webhook: 7314,
   quota: 7315,
   sweep: 7316,
-  newWebhook: 7317,
+  audience: 7317,
   clock: 7318,
   views: 7322,
   templates: 7329,

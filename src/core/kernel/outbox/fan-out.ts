@@ -8,7 +8,8 @@
  * In a workspace without webhooks there is nothing to fan out, and no webhook appears before the commit (decision 0184).
  *
  * An event of a private container goes only to webhooks whose account can see the container
- * now (decision 0156). Events of other containers and of the workspace go to all webhooks.
+ * now (decision 0156). Events of other containers and of the workspace go to all webhooks; of a container that stays open
+ * until the commit nobody's sight is asked for (decision 0184).
  *
  * Spec: Events, rule 3; Webhooks and event pull, rule 4 (restored events); decisions 7, Sight of events.
  */
@@ -34,15 +35,21 @@ export interface Beside {
   readonly notices: readonly Notice[]
 }
 
+/** `waitSeconds`: the ladder's first rung. `open`: containers that everybody with a role on the workspace sees until the commit. */
+export interface FanOut {
+  readonly waitSeconds: number
+  readonly open: ReadonlySet<string>
+}
+
 /**
  * Writes events of the workspace in force in their order, with deliveries for its webhooks, and what is beside them.
- * Answers what became due. `waitSeconds` is the ladder's first rung.
+ * Answers what became due.
  */
 export function writeEvents(
   tx: Tx,
   rows: readonly EventRow[],
   beside: Beside,
-  waitSeconds: number,
+  { waitSeconds, open }: FanOut,
 ): Promise<readonly Due[]> {
   return tx<Due[]>`
     with ${writtenBeside(tx, beside)} written as (
@@ -52,12 +59,12 @@ export function writeEvents(
       insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause, due_at)
       select e.tenant_id, new_id(), w.id, e.id, e.type, 'EVENT', now() + make_interval(secs => ${waitSeconds}::float8)
       from written e join webhook w on w.tenant_id = e.tenant_id and w.state = 'ACTIVE' and w.event_types ? e.type
-      ${rows.some(({ container_id }) => container_id !== null) ? whereSeen(tx) : tx.part``}
+      ${rows.some(({ container_id: id }) => id !== null && !open.has(id)) ? whereSeen(tx) : tx.part``}
       returning webhook_id)
     select ${rows.length === 1 ? tx.part`` : tx.part`distinct`} webhook_id from fanned`
 }
 
-/** Keeps the webhooks `w` that see the event `e`. Not asked for events without a container, which all of them see. */
+/** Keeps the webhooks `w` that see the event `e`. Not asked for events that all of them see. */
 function whereSeen(tx: Tx): Part {
   const tenantId = tx.part`e.tenant_id`
   return tx.part`

@@ -18,12 +18,16 @@ import type { Notice } from './notice.ts'
 import type { SearchPending } from './search-pending.ts'
 import { insertEntries, type TrailEntry } from './trail-entry.ts'
 
-/** What is known of webhooks. */
+/** What is known of webhooks, and of what they see. */
 export interface Listeners {
   /** What the transaction makes due in a workspace; each is settled when it has ended. */
   readonly due: { readonly tenantId: string; readonly webhooks: Promise<readonly Due[]> }[]
   /** A workspace that has no webhook, and gets none before the commit. */
   noneIn?: string | undefined
+  /** No hub of the workspace in which the transaction acts is hidden before the commit. */
+  isKept?: boolean
+  /** Containers that everybody with a role on that workspace sees until the commit (`ctx.staysOpen`). */
+  readonly open: Set<string>
 }
 
 interface Recorded {
@@ -68,7 +72,11 @@ export class Outgoing {
         }
         if (rows.length === 0) void tx`${insertEntries(tx, beside.entries)}`
         else if (listeners.noneIn === tenantId) void writeUnheard(tx, rows, beside)
-        else listeners.due.push({ tenantId, webhooks: writeEvents(tx, rows, beside, waitSeconds) })
+        else
+          listeners.due.push({
+            tenantId,
+            webhooks: writeEvents(tx, rows, beside, { waitSeconds, open: listeners.open }),
+          })
       }
     }
     this.kept.length = 0

@@ -27,11 +27,12 @@ export const admissionLocks = (tx: Tx, tenantId: Part): Part => tx.part`
   pg_advisory_xact_lock_shared(${lockClasses.gate}, 0), pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
 
 /**
- * Waits for the workspace's changes under way that may have found no webhook; those that begin later wait, and find it.
- * Must be a rule's first lock, and not that of an operation of one transaction, which holds it shared (0184).
+ * Waits for the workspace's changes under way, which may have found no webhook, or a hub open; those that begin later wait,
+ * and find what was made or hidden. Must be a rule's first lock, and not that of an operation of one transaction, which
+ * holds it shared (0184).
  */
-export const beforeNewWebhook = (tx: Tx, tenantId: string) =>
-  tx`select pg_advisory_xact_lock(${lockClasses.newWebhook}, hashtext(${tenantId}))`
+export const beforeNewAudience = (tx: Tx, tenantId: string) =>
+  tx`select pg_advisory_xact_lock(${lockClasses.audience}, hashtext(${tenantId}))`
 
 /** Seconds after which a caller of a workspace that is being restored may ask again. */
 const restoringRetrySeconds = 5
@@ -62,8 +63,8 @@ export interface Admission {
   readonly gateAccess?: GateAccess | undefined
   /** Looks the caller up, and with it the workspace's state and the gate. */
   readonly enter?: ((tx: Tx) => Promise<void>) | undefined
-  /** Lets the workspace get no webhook before the commit. */
-  readonly keepsWebhooksOut?: boolean
+  /** Lets the workspace get no webhook, and hides none of its hubs, before the commit. */
+  readonly keepsAudience?: boolean
 }
 
 /**
@@ -83,14 +84,14 @@ export async function admitted<T>(tx: Tx, admission: Admission, work: () => Prom
   return outcome.value
 }
 
-/** The gate first, then the workspace, then new webhooks; one statement, because every change sends it. */
-function hold(tx: Tx, { workspace, gateAccess, keepsWebhooksOut }: Admission): Promise<unknown> | undefined {
+/** The gate first, then the workspace, then the audience; one statement, because every change sends it. */
+function hold(tx: Tx, { workspace, gateAccess, keepsAudience }: Admission): Promise<unknown> | undefined {
   if (workspace === undefined) return gateAccess && lockGateShared(tx)
   if (!gateAccess) return holdOpen(tx, workspace)
-  const webhooks = keepsWebhooksOut
-    ? tx.part`, pg_advisory_xact_lock_shared(${lockClasses.newWebhook}, hashtext(${workspace}))`
+  const audience = keepsAudience
+    ? tx.part`, pg_advisory_xact_lock_shared(${lockClasses.audience}, hashtext(${workspace}))`
     : tx.part``
-  return tx`select ${admissionLocks(tx, tx.part`${workspace}`)} ${webhooks}`
+  return tx`select ${admissionLocks(tx, tx.part`${workspace}`)} ${audience}`
 }
 
 async function look(tx: Tx, { workspace, gateAccess }: Admission): Promise<void> {

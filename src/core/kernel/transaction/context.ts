@@ -92,6 +92,11 @@ export interface Ctx {
   ring(webhookId: string): void
   /** Says that this transaction makes the workspace, which therefore has no webhook before the commit. */
   makesWorkspace(tenantId: string): void
+  /**
+   * Says of a container whose row is locked whether everybody with a role on the workspace sees it. If so until the commit, its
+   * events are for every webhook. A savepoint that fails forgets it.
+   */
+  staysOpen(containerId: string, isOpen: boolean): void
   /** Adds obligations, which a rewind of the database must not undo. The ledger has them before the commit. */
   recordObligation(...obligations: readonly Obligation[]): void
   /** Says that obligations come: what they need of the installation is asked here, beside what else a rule asks of it. */
@@ -267,6 +272,12 @@ class TransactionContext implements Ctx {
     this.parts.listeners.noneIn = tenantId
   }
 
+  staysOpen(containerId: string, isOpen: boolean): void {
+    const { open, isKept = false } = this.parts.listeners
+    if (isOpen && isKept) open.add(containerId)
+    else open.delete(containerId)
+  }
+
   recordObligation(...obligations: readonly Obligation[]): void {
     this.parts.obligations.kept.push(...obligations)
   }
@@ -280,13 +291,14 @@ class TransactionContext implements Ctx {
   }
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
-    const { obligations, outgoing } = this.parts
+    const { obligations, outgoing, listeners } = this.parts
     const before = { obligations: obligations.kept.length, events: outgoing.count }
     try {
       return await this.tx.savepoint(work)
     } catch (error) {
       obligations.kept.splice(before.obligations)
       outgoing.dropFrom(before.events)
+      listeners.open.clear() // its locks are given back
       throw error
     }
   }

@@ -232,10 +232,11 @@ async function transact<T>(
   }
   // An operator belongs to a workspace, although it does not act in it.
   const workspace = admits ? (tenantId ?? workspaceOf(actor)) : undefined
-  // The caller's own workspace, where that is the one it acts in: only of this one the check tells the webhooks.
-  const unheard =
+  // The caller's own workspace, where that is the one it acts in: only of this one the check tells the webhooks, and only its
+  // audience is kept.
+  const ownWorkspace =
     entry && gateAccess && workspace === tenantId && tenantId === workspaceOf(actor) ? tenantId : undefined
-  let listeners: Listeners = { due: [] }
+  let listeners: Listeners = { due: [], open: new Set() }
   let queued: ReadonlySet<string> = new Set()
 
   const attempt = async (tx: Tx) => {
@@ -246,8 +247,8 @@ async function transact<T>(
     listeners = kept.listeners
     queued = kept.queued
     const ctx = contextIn(tx, kept)
-    const enter = entry && ((tx: Tx) => entering(tx, role, entered(entry(tx, true), listeners, unheard)))
-    const admission = { workspace, gateAccess, enter, keepsWebhooksOut: unheard !== undefined }
+    const enter = entry && ((tx: Tx) => entering(tx, role, entered(entry(tx, true), listeners, ownWorkspace)))
+    const admission = { workspace, gateAccess, enter, keepsAudience: ownWorkspace !== undefined }
     const result = await admitted(tx, admission, () => {
       if (isLate) void tx.switch(role)
       return work(ctx)
@@ -274,7 +275,7 @@ async function transact<T>(
 const keptOf = (lines: WriteAhead, askForCopy: AskForCopy): Kept => ({
   obligations: new Obligations(lines, askForCopy),
   outgoing: new Outgoing(),
-  listeners: { due: [] },
+  listeners: { due: [], open: new Set() },
   queued: new Set(),
 })
 
@@ -290,10 +291,11 @@ async function ringFor(bell: Bell, due: Listeners['due']): Promise<void> {
   }
 }
 
-/** Notes that there is no webhook, before the work gets an answer. `admitted` lets none appear. */
+/** Notes whether there is a webhook, before the work gets an answer. `admitted` lets none appear, and no hub be hidden. */
 async function entered(looked: ReturnType<Entry>, listeners: Listeners, workspace: string | undefined): Promise<void> {
   const { hasWebhooks } = await looked
   if (!hasWebhooks) listeners.noneIn = workspace
+  listeners.isKept = workspace !== undefined
 }
 
 /** Sends the check, and then takes the role of the work, which learns nothing before the check has passed. */
