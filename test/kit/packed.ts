@@ -38,8 +38,15 @@ export function pack(): Packed {
   return { folder, file: join(folder, filename.replace('@', '').replaceAll('/', '-')) }
 }
 
-/** Runs a command of npm without the network; undefined if npm's cache lacks a package, which it says on stderr. */
+/** A package that npm's cache was seen to lack. All that one file of tests installs needs it. */
+let lacking: string | undefined
+
+/**
+ * Runs a command of npm that installs what is packed, without the network; undefined if npm's cache lacks a package, which it
+ * says on stderr. Behind that it tries no more: npm takes a minute and a half to find out.
+ */
 export function withoutNetwork(command: string, cwd: string): string | undefined {
+  if (lacking !== undefined) return undefined
   const { status, stdout, stderr } = spawnSync('sh', ['-ec', command], {
     cwd,
     env: { ...plainEnv(), npm_config_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' },
@@ -48,7 +55,7 @@ export function withoutNetwork(command: string, cwd: string): string | undefined
   })
   if (status === 0) return `${stdout}${stderr}`
   if (!/ENOTCACHED|cache mode is 'only-if-cached'/.test(stderr)) throw new Error(`${command}: ${stderr}`)
-  const [, lacking] = /request to (\S+) failed/.exec(stderr) ?? []
+  lacking = /request to (\S+) failed/.exec(stderr)?.[1] ?? 'a package'
   process.stderr.write(
     `Skipped: npm's cache lacks ${lacking}. Installing the packed file once, with the network, fills it.\n`,
   )
