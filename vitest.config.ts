@@ -6,8 +6,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/kit/cluster.ts'],
     pool: 'forks',
-    // Of two processors: a file waits for daemons and queues as much as it works.
-    maxWorkers: 4,
+    // Of two processors: a file waits for daemons and queues as much as it works. Through a pooler each database has fewer
+    // connections, and fifty calls at once wait for them longer than a call may where four files share the processors.
+    maxWorkers: process.env['SVC_TEST_PGBOUNCER'] === undefined ? 4 : 2,
     // Modules are loaded once a worker, not once a file: no test replaces any (docs/decisions/0163).
     isolate: false,
     // Against what hangs: a test is no measure of time, and other work may take most of the machine.
