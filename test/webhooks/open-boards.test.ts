@@ -5,6 +5,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { lockWritable, writableContainer } from '../../src/core/areas/access/access.ts'
+import { setContainerPrivacy } from '../../src/core/areas/containers/privacy.ts'
 import type { NewEvent } from '../../src/core/contract/event-catalog.ts'
 import type { Ctx } from '../../src/core/kernel/transaction/context.ts'
 import type { Entry } from '../../src/core/kernel/transaction/installation.ts'
@@ -118,6 +119,22 @@ test('a hub is hidden after the changes in its boards that are under way, which 
   await hideDuringChange(await item(board, 'first'), 'second', hub)
   await item(board, 'third')
   expect(await told()).toEqual(['first', 'second'])
+})
+
+test('whoever comes to hide a hub behind the look at it waits for the changes under way, too', async () => {
+  await world.sql`
+    insert into membership (tenant_id, id, account_id, container_id, role)
+    values (${world.home.tenantId}, ${randomUUIDv7()}, ${admin.accountId}, ${hub}, 'OWNER')`
+  let hiding: Promise<unknown> | undefined
+  await within(async (ctx) => {
+    await writableContainer(ctx, board, 'MEMBER')
+    const received = { containerId: hub, body: { is_private: true } }
+    hiding = within(async (other) => void (await setContainerPrivacy(other, received, false)), true)
+    await world.until('hiding waits for the change', () => isWaiting(1))
+    await ctx.emit(labelled(board))
+  })
+  await hiding
+  expect(await told()).toEqual([labelType, 'svc.work.container.privacy_changed.v1']) // he is a member of the hub
 })
 
 test('a change whose caller was looked up apart keeps no hub open, and looks', async () => {

@@ -36,7 +36,11 @@ export async function setContainerPrivacy(
   if (isHubHidden) void beforeNewAudience(ctx.tx, tenantId)
   const row = await lockWritable(ctx, containerId, 'ADMIN')
   if (body.is_private === row.is_private) return represented(ctx, row)
-  if (body.is_private && row.kind === 'HUB') await demandPrivateHubs(ctx)
+  if (body.is_private && row.kind === 'HUB') {
+    // The caller became an ADMIN behind the look. A change that waits for the hub's row now may have to be repeated.
+    if (!isHubHidden) void beforeNewAudience(ctx.tx, tenantId)
+    await demandPrivateHubs(ctx)
+  }
 
   void ctx.tx`
     update container set is_private = ${body.is_private}, updated_at = now(), version = version + 1
