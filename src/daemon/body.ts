@@ -36,7 +36,7 @@ export function addBodyParser(app: FastifyInstance): void {
   })
 }
 
-/** A caller without a token has the bound of anonymous callers at every operation. The connection is closed, because the rest of the body would follow. */
+/** A caller without a token has the bound of anonymous callers at every operation. The connection is closed behind the rest of the body (unread.ts). */
 function strangerFault({ headers, routeOptions }: FastifyRequest): Problem | undefined {
   const { operation } = routeOptions.config
   const isStranger = operation !== undefined && headers.authorization === undefined

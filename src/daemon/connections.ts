@@ -20,6 +20,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { sourceOfConnection } from './source.ts'
+import { hasBody } from './unread.ts'
 
 export interface ConnectionLimits {
   readonly inAll: number
@@ -196,6 +197,3 @@ class Crowds {
     return known
   }
 }
-
-const hasBody = ({ headers }: IncomingMessage) =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'

@@ -26,7 +26,7 @@ import { type Prepared, prepared, type Turn } from './prepared.ts'
 import type { Readers } from './readers.ts'
 import { root, routeOf } from './routes.ts'
 import type { SourceSeats } from './source-seats.ts'
-import { endUnread, sentBytes } from './uploads.ts'
+import { sentBytes } from './uploads.ts'
 import { sendWholeList } from './whole-list.ts'
 
 /** The framework calls a handler back from the socket, where no span is open any more. */
@@ -40,10 +40,7 @@ export function mountOperations(app: FastifyInstance, served: Served, operations
       ...(operation.deprecated ? { onRequest: saysSuccessor(operation.deprecated) } : {}),
       handler: operation.success.fixed
         ? fixedAnswer(served, operation)
-        : operation.takes === 'bytes'
-          ? (request, reply) =>
-              inside(request.span, () => answer(served, operation, request, reply)).catch(endUnread(request, reply))
-          : (request, reply) => inside(request.span, () => answer(served, operation, request, reply)),
+        : (request, reply) => inside(request.span, () => answer(served, operation, request, reply)),
     })
   }
 }

@@ -21,10 +21,12 @@ export const unhurried = new WeakSet<Duplex>()
 /** Ends the connection after the current answer; further requests on it are not answered. */
 export const endConnection = (socket: Duplex) => ending.add(socket)
 
+export const isEnding = (socket: Duplex) => ending.has(socket)
+
 /** The answer to a parser error, by Node's error code. */
 export function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return
-  if (ending.has(socket)) {
+  if (isEnding(socket)) {
     socket.end()
     return
   }

@@ -52,6 +52,7 @@ import { isUnknownProxy, sourceOf } from './source.ts'
 import { openSourceRate } from './source-rate.ts'
 import { openSourceSeats } from './source-seats.ts'
 import { addTokenPages, tokenPagePaths } from './token-pages.ts'
+import { discardUnread } from './unread.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -149,6 +150,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
     inside(this.span, () => options.log.failure('answer was cut off', error, this.id))
   })
   addBodyParser(app)
+  discardUnread(app)
   addObservation(app, options)
   if (options.servesApi) addProxyWarning(app, options.log, installation.config.trustedProxies)
   app.addHook('onRequest', checkRequest)

@@ -3,18 +3,16 @@
  *
  *    the limit for a whole request (30 s) does not hold: a file takes as long as its connection needs
  *    in each 30 s at least 256 KiB come   otherwise the call is answered 408 and closed
- *    refused before its end               what still comes is discarded for a second; then the connection is closed
+ *    refused before its end               what still comes is discarded (unread.ts)
  *
  * A call whose bytes wait for the store is not late. Spec: items 4; 10, 9.
  */
-import { setTimeout as pause } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { SentBytes } from '../core/contract/operation.ts'
 import { answerLate, unhurried } from './raw-answers.ts'
 
 const lookEachMs = 30_000
 const fewestBytes = 256 * 1024
-const discardedForMs = 1_000
 
 /** Follows the bytes of a call until all have come. */
 export function followUpload(request: FastifyRequest): void {
@@ -42,14 +40,4 @@ export function followUpload(request: FastifyRequest): void {
 export function sentBytes({ raw, headers }: FastifyRequest): SentBytes {
   const { 'content-length': length, 'content-range': range } = headers
   return { stream: raw, length: length === undefined ? undefined : Number(length), range }
-}
-
-/** Before a refusal is answered, the rest of the file is discarded: an answer beside unread bytes may never arrive. */
-export const endUnread = (request: FastifyRequest, reply: FastifyReply) => async (error: unknown) => {
-  const { raw } = request
-  raw.resume()
-  const until = performance.now() + discardedForMs
-  while (!raw.complete && !raw.destroyed && performance.now() < until) await pause(5)
-  if (!raw.complete) reply.header('connection', 'close')
-  throw error
 }

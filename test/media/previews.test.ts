@@ -28,9 +28,9 @@ const plain = (width: number, height: number) =>
 const none = { previews: [], width: null, height: null }
 
 /** The process of this one that decodes. */
-const childOf = (parent: number): string | undefined =>
+const childOf = (parent: number, except?: string): string | undefined =>
   readdirSync('/proc').find((name) => {
-    if (!/^[0-9]+$/.test(name)) return false
+    if (!/^[0-9]+$/.test(name) || name === except) return false
     try {
       const command = readFileSync(`/proc/${name}/cmdline`, 'utf8')
       const status = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')
@@ -169,11 +169,11 @@ describe('what is no picture that can be decoded has no previews, and is as good
     const { pid } = process
     const media = await files.begin(large.byteLength)
     await files.send(media, large)
+    // That of the test before may still be ending.
+    const before = childOf(pid)
     const examined = files.examine()
-    const seen = await expect
-      .poll(() => childOf(pid), { timeout: 5_000, interval: 5 })
-      .toBeDefined()
-      .then(() => childOf(pid))
+    let seen: string | undefined
+    await expect.poll(() => (seen = childOf(pid, before)), { timeout: 5_000, interval: 5 }).toBeDefined()
     const [environment, bounds] = ['environ', 'limits'].map((name) => readFileSync(`/proc/${seen}/${name}`, 'utf8'))
     process.kill(Number(seen), 'SIGKILL')
     await examined
