@@ -172,16 +172,32 @@ describe('the copies', () => {
     expect(await holds()).toBe(2)
   })
 
+  const revoke = (count: number) =>
+    own.installation.transaction(recoveryActor(), {}, async (ctx) => {
+      for (let at = 0; at < count; at += 1)
+        ctx.recordObligation({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() })
+    })
+
+  test('a ledger goes on from another one of the same length that took its place', async () => {
+    const { file } = own.installation.ledger
+    await place('so that there is a line')
+    const before = ledgerText()
+    await revoke(1)
+    const one = ledgerText()
+    writeFileSync(file, before)
+    await revoke(1)
+    expect([ledgerText().length, ledgerText() === one]).toEqual([one.length, false])
+    writeFileSync(file, one)
+    await revoke(1)
+    expect(ledgerText().startsWith(one)).toBe(true)
+    expect((await readLedger(file, own.installation.keyring)).fault).toBeUndefined()
+  })
+
   test('go on from an older copy of the ledger that took its place, though its lines lie elsewhere', async () => {
     await addTarget('disk')
-    const recordObligation = (count: number) =>
-      own.installation.transaction(recoveryActor(), {}, async (ctx) => {
-        for (let at = 0; at < count; at += 1)
-          ctx.recordObligation({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() })
-      })
     await place('the older one has only this, which is of another length than a revocation')
     const older = ledgerText()
-    await recordObligation(300)
+    await revoke(300)
     writeFileSync(own.installation.ledger.file, older)
     for (let count = 0; count < 300; count += 1) await place()
     const pulled = await pull('disk')

@@ -100,14 +100,17 @@ export function openLedger(file: string, keyring: Keyring, installationId: () =>
     turns = { inode: inodeOf(turnFile) ?? 0, among: openTurns(turnFile) }
     return turns.among
   }
-  let kept: FileHandle | undefined
+  let kept: OpenFile | undefined
   /** The file, which is opened once. Another one at its path, as a recovery puts there, is opened anew. */
-  const openFile = async (): Promise<FileHandle> => {
-    if (kept && isStillAt(file, kept)) return kept
+  const openFile = async (): Promise<OpenFile> => {
+    if (kept && isStillAt(file, kept.handle)) return kept
     const old = kept
     kept = undefined
-    await old?.close()
-    kept = await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+    await old?.handle.close()
+    kept = {
+      handle: await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600),
+      written: undefined,
+    }
     return kept
   }
   const writeInTurn = async (acts: readonly (Obligation | Note)[], isDurable: boolean): Promise<number[]> => {
@@ -142,10 +145,23 @@ export function openLedger(file: string, keyring: Keyring, installationId: () =>
       await latest
       turns?.among.close()
       turns = undefined
-      await kept?.close()
+      await kept?.handle.close()
       kept = undefined
     },
   }
+}
+
+interface OpenFile {
+  readonly handle: FileHandle
+  /** Behind the last write of this process, and when that was: nobody has written since if both are still so. */
+  written: (FileEnd & { readonly mtimeMs: number }) | undefined
+}
+
+interface FileEnd {
+  /** Where the last whole line ends, in bytes. */
+  readonly at: number
+  /** That line's number and mac; those of no line in an empty ledger. */
+  readonly last: ChainEnd
 }
 
 /**
@@ -153,15 +169,18 @@ export function openLedger(file: string, keyring: Keyring, installationId: () =>
  * database. Only what waits for the disk goes to a thread.
  */
 async function appendTo(
-  handle: FileHandle,
+  file: OpenFile,
   keyring: Keyring,
   installationId: () => string,
   acts: readonly (Obligation | Note)[],
   isDurable: boolean,
 ): Promise<number[]> {
-  const { size } = fstatSync(handle.fd)
-  const { end, last } = endOf(handle.fd, size)
-  let { seq, mac } = last ?? { seq: 0, mac: noMac }
+  const { handle } = file
+  const { size, mtimeMs } = fstatSync(handle.fd)
+  const { written } = file
+  const end = written?.at === size && written.mtimeMs === mtimeMs ? written : endOf(handle.fd, size)
+  file.written = undefined
+  let { seq, mac } = end.last
   const opening: Note[] = seq === 0 ? [{ act: 'ledger.opened', installation_id: installationId() }] : []
   const numbers: number[] = []
   let text = ''
@@ -172,14 +191,16 @@ async function appendTo(
     text += `${line.text}\n`
     if (!opening.includes(act as Note)) numbers.push(seq)
   }
-  if (end < size) await handle.truncate(end) // the incomplete line of a power cut
+  if (end.at < size) await handle.truncate(end.at) // the incomplete line of a power cut
+  const bytes = Buffer.from(text, 'utf8')
   try {
-    writeWhole(handle.fd, Buffer.from(text, 'utf8'), end)
+    writeWhole(handle.fd, bytes, end.at)
     if (isDurable) await handle.sync()
   } catch (error) {
-    await handle.truncate(end).catch(() => {})
+    await handle.truncate(end.at).catch(() => {})
     throw error
   }
+  file.written = { at: end.at + bytes.length, last: { seq, mac }, mtimeMs: fstatSync(handle.fd).mtimeMs }
   return numbers
 }
 
@@ -191,8 +212,8 @@ function isStillAt(file: string, handle: FileHandle): boolean {
 
 const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino
 
-/** Where the last whole line ends, and that line; undefined in an empty ledger. Throws where the end is none of ours. */
-function endOf(fd: number, size: number): { readonly end: number; readonly last: z.output<typeof Line> | undefined } {
+/** Throws where the end is none of ours. */
+function endOf(fd: number, size: number): FileEnd {
   for (const bytes of tailBytes) {
     const from = Math.max(0, size - bytes)
     const tail = Buffer.alloc(size - from)
@@ -200,10 +221,10 @@ function endOf(fd: number, size: number): { readonly end: number; readonly last:
     const end = tail.lastIndexOf(newline) + 1
     const begin = end === 0 ? 0 : tail.lastIndexOf(newline, end - 2) + 1
     if (begin === 0 && from > 0) continue // the line begins before
-    if (end === 0) return { end: from, last: undefined }
+    if (end === 0) return { at: from, last: noLine }
     const last = Line.safeParse(JSON.parse(tail.toString('utf8', begin, end)))
     if (!last.success) throw new Error('the last line of the ledger is none of ours')
-    return { end: from + end, last: last.data }
+    return { at: from + end, last: last.data }
   }
   throw new Error('the ledger ends with no line of ours')
 }
