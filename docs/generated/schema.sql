@@ -1713,6 +1713,7 @@ CREATE INDEX notification_mail_waits ON notification USING btree (tenant_id, mai
 CREATE INDEX notification_newest ON notification USING btree (tenant_id, account_id, at DESC, id DESC);
 CREATE INDEX notification_of_subject ON notification USING btree (tenant_id, account_id, subject, at);
 CREATE INDEX notification_old ON notification USING btree (at);
+CREATE INDEX notification_unread ON notification USING btree (tenant_id, account_id, container_id, item_id) WHERE read_at IS NULL AND is_listed;
 ALTER TABLE notification ENABLE ROW LEVEL SECURITY;
 ALTER TABLE notification FORCE ROW LEVEL SECURITY;
 CREATE POLICY installation ON notification TO svc_installation USING (true);

@@ -1,7 +1,7 @@
 /**
  * The end of an account against everything that would let it in at the same moment, on two daemons: whichever came first,
  * nothing of the account is alive behind the answer of `:disable`, and a later return revives nothing.
- * 30 rounds of each race, 200 with SVC_FAULTS=full. People 9.
+ * 12 rounds of each race, 200 with SVC_FAULTS=full. People 9.
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { type Answered, type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { type Person, person, plantProof, setUp, storedPassword } from '../kit/people.ts'
 import { tightRace } from '../kit/tight-race.ts'
 
-const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 30
+const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 12
 const password = 'correct horse battery staple'
 
 let daemon: TestDaemon

@@ -1,7 +1,7 @@
 /**
  * T-23: a hold, or a cancellation, at the same moment as the start of a purge. Either it
  * came first and nothing was removed, or the purge has begun and it is refused.
- * 30 rounds each here, 200 with SVC_FAULTS=full.
+ * 12 rounds each here, 200 with SVC_FAULTS=full.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PurgeOutcome, pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
@@ -10,7 +10,7 @@ import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { furnished, overdue, rowsOf } from '../kit/leaving-workspace.ts'
 import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
-const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 30
+const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 12
 
 let ways: TwoWays
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
  * A hold against the removal of what was purged: whichever came first, an item is whole or gone. What a hold that was
- * answered found is whole until its release, and gone behind it. 40 rounds, 200 with SVC_FAULTS=full.
+ * answered found is whole until its release, and gone behind it. 15 rounds, 200 with SVC_FAULTS=full.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bootInstallation } from '../../src/core/app/boot.ts'
@@ -12,7 +12,7 @@ import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
 import { tightRace } from '../kit/tight-race.ts'
 
-const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 40
+const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 15
 
 let desk: Desk
 let installation: Installation

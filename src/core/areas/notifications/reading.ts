@@ -59,10 +59,16 @@ function shown(ctx: Ctx): Part {
     where (p.place is null or c.id is not null and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)})`
 }
 
-/** Those of one container are seen or not, so they are counted before it is asked for. */
-const countUnread = (ctx: Ctx): Promise<{ count: number }[]> => ctx.tx<{ count: number }[]>`
-  select least(coalesce(sum(p.unread), 0), ${mostKept})::int as count from (
-    select ${placeOf(ctx)} as place, count(*) as unread from ${listed(ctx)} and n.read_at is null group by 1) p ${shown(ctx)}`
+/** Those of one item or container are seen or not, so they are counted before it is asked for: in the index alone (0525). */
+function countUnread(ctx: Ctx): Promise<{ count: number }[]> {
+  const { tenantId, accountId } = ctx.account
+  return ctx.tx<{ count: number }[]>`
+    select least(coalesce(sum(p.unread), 0), ${mostKept})::int as count from (
+      select ${placeOf(ctx)} as place, n.unread from (
+        select u.container_id, u.item_id, count(*) as unread from notification u
+        where u.tenant_id = ${tenantId} and u.account_id = ${accountId} and u.is_listed and u.read_at is null group by 1, 2) n
+      left join item i on i.tenant_id = ${tenantId} and i.id = n.item_id) p ${shown(ctx)}`
+}
 
 /** Refuses request.invalid. */
 export async function markNotifications(
