@@ -95,7 +95,7 @@ describe.each(proxyNames)('behind %s', (name) => {
       const refused = await client.call('POST', '/api/v1/items', { token, body: { container_id: containerId, note } })
       expect([refused.status, JSON.parse(refused.text).code]).toEqual([422, 'request.invalid'])
       const tooLarge = await client.call('POST', '/api/v1/items', { token, body: { note: note.repeat(10) } })
-      // A daemon does not read it to its end: the client may find its connection closed before it has the answer.
+      // A proxy may close the connection before the client has read the answer; it never answers that the daemon failed.
       expect([413, 0]).toContain(tooLarge.status)
       client.close()
     })
