@@ -14,6 +14,7 @@ import { boundsOf, ofAnyone } from '../core/contract/operation.ts'
 import { Problem } from '../core/contract/problem.ts'
 import { readJson } from '../core/kernel/values/json.ts'
 import { bytesType, mediaTypeOf, wrongMediaType } from './refusals.ts'
+import { hasBody } from './unread.ts'
 import { followUpload } from './uploads.ts'
 
 export function addBodyParser(app: FastifyInstance): void {
@@ -49,8 +50,7 @@ function strangerFault({ headers, routeOptions }: FastifyRequest): Problem | und
 /** A body of the wrong type is refused before it is read. */
 function typeFault({ raw, headers, routeOptions, is404 }: FastifyRequest): Problem | undefined {
   const { operation } = routeOptions.config
-  const isAnnounced = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-  if (!isAnnounced || is404 || raw.method === 'GET' || raw.method === 'HEAD') return undefined
+  if (!hasBody(raw) || is404 || raw.method === 'GET' || raw.method === 'HEAD') return undefined
   // RFC 9110, 8.4: a body in an unknown coding is refused.
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
     return wrongMediaType(operation).withHeaders({ 'accept-encoding': 'identity' })

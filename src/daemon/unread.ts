@@ -47,5 +47,6 @@ function outlast(request: IncomingMessage, response: ServerResponse): void {
   })
 }
 
+/** Whether a body is announced. */
 export const hasBody = ({ headers }: IncomingMessage) =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
